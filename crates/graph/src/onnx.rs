@@ -1,0 +1,268 @@
+//! The ONNX model: what the format can say, by names, without protobuf.
+//!
+//! Every message keeps the fields that this version does not know (`unknown`), so that a model which is read,
+//! changed and written again loses nothing.
+
+use crate::{DType, Name, ScopeId, StridedView};
+
+/// `key`, `value` of a `StringStringEntryProto` list.
+pub type Metadata = Vec<(String, String)>;
+
+/// Fields of a message that are not known here, as they stood in the file (tag and payload).
+pub type Unknown = Vec<u8>;
+
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub ir_version: i64,
+    pub opset_imports: Vec<OpsetImport>,
+    pub producer_name: String,
+    pub producer_version: String,
+    pub domain: String,
+    pub model_version: i64,
+    pub doc_string: String,
+    pub graph: Graph,
+    pub metadata: Metadata,
+    pub functions: Vec<Function>,
+    /// Training information, device configurations and fields of later versions.
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpsetImport {
+    pub domain: String,
+    pub version: i64,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    pub name: String,
+    pub nodes: Vec<Node>,
+    pub initializers: Vec<Tensor>,
+    pub sparse_initializers: Vec<SparseTensor>,
+    pub inputs: Vec<ValueInfo>,
+    pub outputs: Vec<ValueInfo>,
+    pub value_infos: Vec<ValueInfo>,
+    pub doc_string: String,
+    pub metadata: Metadata,
+    /// Quantisation annotations and fields of later versions.
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    pub name: Name,
+    pub op_type: Name,
+    pub domain: Name,
+    pub overload: Name,
+    /// An empty name is an input that was left out.
+    pub inputs: Vec<Name>,
+    pub outputs: Vec<Name>,
+    pub attributes: Vec<Attribute>,
+    pub doc_string: String,
+    pub metadata: Metadata,
+    pub unknown: Unknown,
+    /// Where the node comes from. Not part of the format: the tagger writes it as text.
+    pub origin: Option<Origin>,
+}
+
+impl Node {
+    pub fn attribute(&self, name: &str) -> Option<&AttributeValue> {
+        self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.value)
+    }
+}
+
+/// The origin of a built node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub scope: ScopeId,
+    /// The ATen node that it was made for; `None` for nodes that stand for several or none.
+    pub source: Option<Name>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Attribute {
+    pub name: Name,
+    pub value: AttributeValue,
+    /// Inside a function: the function's attribute that this one stands for.
+    pub ref_attr_name: String,
+    pub doc_string: String,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, Default)]
+pub enum AttributeValue {
+    #[default]
+    Undefined,
+    Float(f32),
+    Int(i64),
+    /// Bytes: ONNX does not promise UTF-8 here.
+    String(Vec<u8>),
+    Tensor(Box<Tensor>),
+    Graph(Box<Graph>),
+    SparseTensor(Box<SparseTensor>),
+    Type(Box<Type>),
+    Floats(Vec<f32>),
+    Ints(Vec<i64>),
+    Strings(Vec<Vec<u8>>),
+    Tensors(Vec<Tensor>),
+    Graphs(Vec<Graph>),
+    SparseTensors(Vec<SparseTensor>),
+    Types(Vec<Type>),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ValueInfo {
+    pub name: Name,
+    pub value_type: Option<Type>,
+    pub doc_string: String,
+    pub metadata: Metadata,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub denotation: String,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeKind {
+    /// `shape` is `None` if not even the rank is known. `elem_type` is the code, so that unknown ones survive.
+    Tensor {
+        elem_type: i32,
+        shape: Option<Vec<Dimension>>,
+    },
+    SparseTensor {
+        elem_type: i32,
+        shape: Option<Vec<Dimension>>,
+    },
+    Sequence(Option<Box<Type>>),
+    Optional(Option<Box<Type>>),
+    Map {
+        key_type: i32,
+        value: Option<Box<Type>>,
+    },
+    Opaque {
+        domain: String,
+        name: String,
+    },
+    /// No kind was set.
+    Missing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    pub value: DimensionValue,
+    pub denotation: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DimensionValue {
+    Unknown,
+    Static(i64),
+    Named(String),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Tensor {
+    pub name: Name,
+    /// `TensorProto.DataType` as a number, so that unknown ones survive. See [`Tensor::dtype`].
+    pub data_type: i32,
+    pub dims: Vec<i64>,
+    pub data: TensorData,
+    pub doc_string: String,
+    pub metadata: Metadata,
+    pub unknown: Unknown,
+}
+
+impl Tensor {
+    pub fn dtype(&self) -> Option<DType> {
+        DType::from_onnx_code(self.data_type)
+    }
+}
+
+/// The elements of a tensor, or where they are.
+#[derive(Clone, Debug)]
+pub enum TensorData {
+    /// `raw_data`, little-endian, in memory: small constants.
+    Raw(Vec<u8>),
+    /// Elements that lie in a file or in the memory of a caller, and are streamed when the model is written.
+    Stored(StridedView),
+    /// `data_location = EXTERNAL` with its `external_data` entries, as in the file.
+    External(Vec<(String, String)>),
+    /// One of the typed lists (`float_data`, `int32_data`, …, `string_data`), as it stood in the file:
+    /// tag and payload of each field.
+    Typed(Vec<u8>),
+}
+
+impl Default for TensorData {
+    fn default() -> Self {
+        TensorData::Raw(Vec::new())
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct SparseTensor {
+    pub values: Option<Tensor>,
+    pub indices: Option<Tensor>,
+    pub dims: Vec<i64>,
+    pub unknown: Unknown,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    pub name: Name,
+    pub domain: Name,
+    pub overload: Name,
+    pub inputs: Vec<Name>,
+    pub outputs: Vec<Name>,
+    pub attributes: Vec<String>,
+    pub attribute_defaults: Vec<Attribute>,
+    pub nodes: Vec<Node>,
+    pub opset_imports: Vec<OpsetImport>,
+    pub value_infos: Vec<ValueInfo>,
+    pub doc_string: String,
+    pub metadata: Metadata,
+    pub unknown: Unknown,
+}
+
+impl Graph {
+    /// Calls `visit` for every node of the graph and of all graphs inside its nodes, outer nodes first.
+    pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
+        for node in &self.nodes {
+            visit(node);
+            for graph in node.subgraphs() {
+                graph.for_each_node(visit);
+            }
+        }
+    }
+
+    /// The same with mutable nodes.
+    pub fn for_each_node_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
+        for node in &mut self.nodes {
+            visit(node);
+            for attribute in &mut node.attributes {
+                match &mut attribute.value {
+                    AttributeValue::Graph(graph) => graph.for_each_node_mut(visit),
+                    AttributeValue::Graphs(graphs) => {
+                        graphs.iter_mut().for_each(|graph| graph.for_each_node_mut(visit));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Graphs in the node's attributes, such as the branches of an `If`.
+    pub fn subgraphs(&self) -> impl Iterator<Item = &Graph> {
+        self.attributes.iter().flat_map(|attribute| match &attribute.value {
+            AttributeValue::Graph(graph) => std::slice::from_ref(&**graph),
+            AttributeValue::Graphs(graphs) => graphs.as_slice(),
+            _ => &[],
+        })
+    }
+}
