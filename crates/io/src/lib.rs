@@ -1,1 +1,16 @@
-//! placeholder
+//! All untrusted bytes meet their types here: the `.pt2` archive, the `.onnx` wire format, safetensors, the sidecar;
+//! and every file that modelexport writes goes through [`output`].
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+pub mod error;
+pub mod external_data;
+pub mod onnx;
+pub mod output;
+pub mod pt2;
+pub mod safetensors;
+pub mod sidecar;
+pub mod source;
+pub mod stream;
+pub mod weights;
+
+pub use error::ErrorKind;

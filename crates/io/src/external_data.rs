@@ -1,0 +1,1 @@
+//! External data of ONNX files: resolved inside the model's folder only.

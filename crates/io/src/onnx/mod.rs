@@ -1,0 +1,1 @@
+//! The `.onnx` wire format: reading, encoding, splicing.

@@ -1,0 +1,1 @@
+//! The `.pt2` archive that `torch.export.save` writes.

@@ -1,0 +1,1 @@
+//! Headers of safetensors files: where each tensor's bytes are.

@@ -1,0 +1,1 @@
+//! The sidecar `<stem>_hierarchy.json`.

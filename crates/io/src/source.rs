@@ -1,0 +1,1 @@
+//! Sources of weight bytes: files, or memory that a caller owns.

@@ -1,0 +1,1 @@
+//! Weights from source to output, in bounded memory.

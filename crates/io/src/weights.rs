@@ -1,0 +1,1 @@
+//! Writing a model with its weights embedded, external, referenced or left out.
