@@ -3,7 +3,7 @@
 //! Every message keeps the fields that this version does not know (`unknown`), so that a model which is read,
 //! changed and written again loses nothing.
 
-use crate::{DType, Name, ScopeId, StridedView};
+use crate::{DType, Method, Name, ScopeId, StridedView};
 
 /// `key`, `value` of a `StringStringEntryProto` list.
 pub type Metadata = Vec<(String, String)>;
@@ -72,12 +72,29 @@ impl Node {
     }
 }
 
-/// The origin of a built node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where a node comes from, and how that is known.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     pub scope: ScopeId,
     /// The ATen node that it was made for; `None` for nodes that stand for several or none.
-    pub source: Option<Name>,
+    pub source: Option<AtenSource>,
+    pub method: Method,
+    /// From 0 (a guess) to 1 (certain).
+    pub confidence: f32,
+}
+
+impl Origin {
+    /// The origin of a node that we build: known, not inferred.
+    pub fn direct(scope: ScopeId, source: Option<AtenSource>) -> Self {
+        Origin { scope, source, method: Method::Direct, confidence: 1.0 }
+    }
+}
+
+/// An ATen node by name (`linear_1`) and what it calls (`aten.linear.default`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtenSource {
+    pub name: Name,
+    pub target: Name,
 }
 
 #[derive(Clone, Debug, Default)]
