@@ -1,1 +1,356 @@
 //! Sources of weight bytes: files, or memory that a caller owns.
+//!
+//! A program or model holds addresses ([`Span`](modelexport_graph::Span)) into a table of sources. Files stay open
+//! from the moment they are added, so that an output may replace the very file that it is made from.
+
+use std::collections::HashMap;
+use std::fs::{File, FileType, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use modelexport_graph::SourceId;
+use rustix::fs::OFlags;
+
+use crate::ErrorKind;
+
+/// Why a file cannot be a source.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{}: cannot open: {source}", path.display())]
+    Open { path: PathBuf, source: io::Error },
+    #[error("{}: is {what}; only a regular file can be read", path.display())]
+    NotRegular { path: PathBuf, what: &'static str },
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Open { .. } => ErrorKind::Io,
+            Error::NotRegular { .. } => ErrorKind::BadInput,
+        }
+    }
+}
+
+/// Bytes that are not in a file, such as the memory of a tensor of the calling process.
+pub trait ByteSource: Send + Sync {
+    /// Number of bytes; must not change.
+    fn len(&self) -> u64;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on, all of it or an error.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// The bytes themselves, where they lie in memory in one piece: saves a copy.
+    fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl ByteSource for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let bytes = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..start.checked_add(buffer.len())?))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+/// One source: an open file or a caller's memory.
+pub struct Source {
+    place: Place,
+    length: u64,
+}
+
+enum Place {
+    File { file: File, path: PathBuf },
+    Memory { bytes: Arc<dyn ByteSource>, name: String },
+}
+
+impl Source {
+    /// Length in bytes when the source was added.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The path as it was given.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File { path, .. } => Some(path),
+            Place::Memory { .. } => None,
+        }
+    }
+
+    /// The open file, for copies inside the kernel.
+    pub fn file(&self) -> Option<&File> {
+        match &self.place {
+            Place::File { file, .. } => Some(file),
+            Place::Memory { .. } => None,
+        }
+    }
+
+    /// All bytes, if the source is memory in one piece.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match &self.place {
+            Place::File { .. } => None,
+            Place::Memory { bytes, .. } => bytes.bytes(),
+        }
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on. A file that became shorter gives `UnexpectedEof`.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match &self.place {
+            Place::File { file, .. } => file.read_exact_at(buffer, offset),
+            Place::Memory { bytes, .. } => bytes.read_at(offset, buffer),
+        }
+    }
+}
+
+/// How messages name the source: the path, or the name that the caller gave.
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Place::File { path, .. } => path.display().fmt(f),
+            Place::Memory { name, .. } => f.write_str(name),
+        }
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Source({self}, {} bytes)", self.length)
+    }
+}
+
+/// The table that a [`SourceId`] points into.
+#[derive(Debug, Default)]
+pub struct Sources {
+    sources: Vec<Source>,
+    by_path: HashMap<PathBuf, SourceId>,
+}
+
+impl Sources {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens `path` for reading. The same path is opened once and keeps its id.
+    pub fn add_file(&mut self, path: &Path) -> Result<SourceId, Error> {
+        match self.find(path) {
+            Some(id) => Ok(id),
+            None => {
+                let file = open_regular(path)?;
+                self.add_open_file(path, file)
+            }
+        }
+    }
+
+    /// Adds a file that was opened by other means; `path` is its name for messages and references.
+    /// If the path is in the table already, the file that stands there is kept.
+    pub fn add_open_file(&mut self, path: &Path, file: File) -> Result<SourceId, Error> {
+        if let Some(id) = self.find(path) {
+            return Ok(id);
+        }
+        let metadata = file.metadata().map_err(|source| Error::Open { path: path.into(), source })?;
+        if !metadata.is_file() {
+            return Err(Error::NotRegular { path: path.into(), what: what_it_is(metadata.file_type()) });
+        }
+        let id = self.push(Source { place: Place::File { file, path: path.into() }, length: metadata.len() });
+        self.by_path.insert(absolute(path), id);
+        Ok(id)
+    }
+
+    /// Adds bytes that a caller owns; `name` stands for them in messages.
+    pub fn add_memory(&mut self, name: impl Into<String>, bytes: Arc<dyn ByteSource>) -> SourceId {
+        let length = bytes.len();
+        self.push(Source { place: Place::Memory { bytes, name: name.into() }, length })
+    }
+
+    fn push(&mut self, source: Source) -> SourceId {
+        let id = SourceId(self.sources.len() as u32);
+        self.sources.push(source);
+        id
+    }
+
+    /// The source that was added for `path`.
+    pub fn find(&self, path: &Path) -> Option<SourceId> {
+        self.by_path.get(&absolute(path)).copied()
+    }
+
+    pub fn get(&self, id: SourceId) -> Option<&Source> {
+        self.sources.get(id.0 as usize)
+    }
+
+    /// Length in bytes; `None` for an id of another table.
+    pub fn len(&self, id: SourceId) -> Option<u64> {
+        self.get(id).map(Source::len)
+    }
+
+    pub fn path(&self, id: SourceId) -> Option<&Path> {
+        self.get(id).and_then(Source::path)
+    }
+
+    /// Fills `buffer` with the bytes of a source from `offset` on.
+    pub fn read_at(&self, id: SourceId, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match self.get(id) {
+            Some(source) => source.read_at(offset, buffer),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no source {}", id.0))),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> + '_ {
+        self.sources.iter().enumerate().map(|(i, source)| (SourceId(i as u32), source))
+    }
+}
+
+/// Opens a regular file for reading. Links are followed: the path is the user's own.
+pub fn open_regular(path: &Path) -> Result<File, Error> {
+    // Without NONBLOCK, opening a FIFO waits for a writer that may never come.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits() as i32)
+        .open(path)
+        .map_err(|source| Error::Open { path: path.into(), source })?;
+    let metadata = file.metadata().map_err(|source| Error::Open { path: path.into(), source })?;
+    if metadata.is_file() {
+        Ok(file)
+    } else {
+        Err(Error::NotRegular { path: path.into(), what: what_it_is(metadata.file_type()) })
+    }
+}
+
+/// A file type in words.
+pub(crate) fn what_it_is(file_type: FileType) -> &'static str {
+    if file_type.is_dir() {
+        "a folder"
+    } else if file_type.is_symlink() {
+        "a symbolic link"
+    } else if file_type.is_fifo() {
+        "a named pipe"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else if file_type.is_block_device() || file_type.is_char_device() {
+        "a device"
+    } else {
+        "not a regular file"
+    }
+}
+
+/// Only textual: without a current folder the path stands as it is.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file_of(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    #[test]
+    fn reads_files_and_memory_at_offsets() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sources = Sources::new();
+        let file = sources.add_file(&file_of(folder.path(), "a", b"0123456789")).unwrap();
+        let memory = sources.add_memory("weight", Arc::new(b"abcdef".to_vec()));
+        let mut buffer = [0; 3];
+        sources.read_at(file, 7, &mut buffer).unwrap();
+        assert_eq!(&buffer, b"789");
+        sources.read_at(memory, 1, &mut buffer).unwrap();
+        assert_eq!(&buffer, b"bcd");
+        assert_eq!((sources.len(file), sources.len(memory)), (Some(10), Some(6)));
+        assert_eq!(sources.path(memory), None);
+        assert_eq!(sources.get(memory).unwrap().to_string(), "weight");
+    }
+
+    #[test]
+    fn the_same_path_is_opened_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file_of(folder.path(), "a", b"1");
+        let other = file_of(folder.path(), "b", b"2");
+        let mut sources = Sources::new();
+        let first = sources.add_file(&path).unwrap();
+        assert_eq!(sources.add_file(&folder.path().join("./a")).unwrap(), first);
+        assert_ne!(sources.add_file(&other).unwrap(), first);
+        assert_eq!(sources.iter().count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_or_removed_is_still_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file_of(folder.path(), "a", b"old");
+        let mut sources = Sources::new();
+        let id = sources.add_file(&path).unwrap();
+        std::fs::rename(file_of(folder.path(), "b", b"new"), &path).unwrap();
+        let mut buffer = [0; 3];
+        sources.read_at(id, 0, &mut buffer).unwrap();
+        assert_eq!(&buffer, b"old");
+    }
+
+    #[test]
+    fn reading_past_the_end_is_an_error_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file_of(folder.path(), "a", b"0123");
+        let mut sources = Sources::new();
+        let file = sources.add_file(&path).unwrap();
+        let memory = sources.add_memory("m", Arc::new(vec![0u8; 4]));
+        for (id, offset) in [(file, 2), (file, 4), (memory, 2), (memory, u64::MAX)] {
+            let error = sources.read_at(id, offset, &mut [0; 3]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{id:?} {offset}");
+        }
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(1).unwrap();
+        let error = sources.read_at(file, 0, &mut [0; 2]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn an_unknown_id_is_not_found() {
+        let error = Sources::new().read_at(SourceId(0), 0, &mut [0]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_missing_file_is_an_open_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Sources::new().add_file(&folder.path().join("none")).unwrap_err();
+        assert!(matches!(error, Error::Open { .. }), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Io);
+    }
+
+    #[test]
+    fn folders_pipes_and_devices_are_refused_without_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        for (path, expected) in
+            [(folder.path(), "a folder"), (&pipe, "a named pipe"), (Path::new("/dev/null"), "a device")]
+        {
+            let error = Sources::new().add_file(path).unwrap_err();
+            assert!(matches!(error, Error::NotRegular { what, .. } if what == expected), "{error}");
+            assert_eq!(error.kind(), ErrorKind::BadInput);
+        }
+    }
+}
