@@ -3,7 +3,7 @@
 //! Every message keeps the fields that this version does not know (`unknown`), so that a model which is read,
 //! changed and written again loses nothing.
 
-use crate::{DType, Method, Name, ScopeId, StridedView};
+use crate::{DType, Method, Name, ScopeId, Span, StridedView};
 
 /// `key`, `value` of a `StringStringEntryProto` list.
 pub type Metadata = Vec<(String, String)>;
@@ -169,14 +169,16 @@ pub enum TypeKind {
     Missing,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimension {
     pub value: DimensionValue,
     pub denotation: String,
+    pub unknown: Unknown,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DimensionValue {
+    #[default]
     Unknown,
     Static(i64),
     Named(String),
@@ -210,8 +212,10 @@ pub enum TensorData {
     /// `data_location = EXTERNAL` with its `external_data` entries, as in the file.
     External(Vec<(String, String)>),
     /// One of the typed lists (`float_data`, `int32_data`, …, `string_data`), as it stood in the file:
-    /// tag and payload of each field.
+    /// tag and payload of each field. Empty: the tensor has no data at all.
     Typed(Vec<u8>),
+    /// The same, but left in the file because it is large.
+    TypedStored(Span),
 }
 
 impl Default for TensorData {
@@ -245,14 +249,37 @@ pub struct Function {
     pub unknown: Unknown,
 }
 
+impl Model {
+    /// Calls `visit` for every node: of the main graph, then of each function, with the graphs inside them.
+    pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
+        self.graph.for_each_node(visit);
+        for function in &self.functions {
+            function.for_each_node(visit);
+        }
+    }
+}
+
+impl Function {
+    /// Calls `visit` for every node of the function and of all graphs inside its nodes, outer nodes first.
+    pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
+        for node in &self.nodes {
+            visit_with_subgraphs(node, visit);
+        }
+    }
+}
+
+fn visit_with_subgraphs<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
+    visit(node);
+    for graph in node.subgraphs() {
+        graph.for_each_node(visit);
+    }
+}
+
 impl Graph {
     /// Calls `visit` for every node of the graph and of all graphs inside its nodes, outer nodes first.
     pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         for node in &self.nodes {
-            visit(node);
-            for graph in node.subgraphs() {
-                graph.for_each_node(visit);
-            }
+            visit_with_subgraphs(node, visit);
         }
     }
 
