@@ -1,1 +1,69 @@
-//! placeholder
+//! ATen to ONNX.
+//!
+//! The road of a program through this crate, each step a module:
+//!
+//! 1. [`report`]: everything that has no row in the registry is collected and told at once;
+//! 2. [`functionalize`]: mutation becomes values (ATen to ATen);
+//! 3. [`driver`]: every ATen node is lowered by the row of [`registry`] that fits the opset, through [`context`],
+//!    which stamps each emitted node with its origin, into the graph of [`ir`];
+//! 4. [`passes`]: clean-up, each pass with its origin rule;
+//! 5. [`finish`]: names, and the ONNX model.
+
+pub mod builder;
+pub mod context;
+pub mod driver;
+pub mod error;
+pub mod finish;
+pub mod functionalize;
+pub mod ir;
+pub mod literal;
+pub mod ops;
+pub mod passes;
+pub mod promotion;
+pub mod registry;
+pub mod report;
+pub mod schema;
+pub mod symbols;
+
+pub use driver::lower;
+pub use error::{Error, Result};
+
+/// The oldest and the newest opset that can be asked for.
+pub const OPSETS: std::ops::RangeInclusive<i64> = 14..=24;
+
+/// What a user can choose.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub opset: i64,
+    /// Constants that folding makes may have at most this many bytes.
+    pub fold_limit: usize,
+    /// Weights are copied when the model is written, so that they can be written transposed. If they are referenced
+    /// where they lie, a transpose stays in the graph.
+    pub weights_can_move: bool,
+    /// Names for symbolic dimensions: the symbol of the program and what to write instead.
+    pub dimension_names: Vec<(String, String)>,
+    /// Operators of the user: an ATen target and the ONNX operator that takes its tensors.
+    pub custom_operators: Vec<CustomOperator>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            opset: 20,
+            fold_limit: 1 << 20,
+            weights_can_move: true,
+            dimension_names: Vec::new(),
+            custom_operators: Vec::new(),
+        }
+    }
+}
+
+/// A rule of the user that maps a custom ATen operator to an ONNX operator of a domain of theirs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomOperator {
+    /// `mylib.fused_attention.default`.
+    pub target: String,
+    pub domain: String,
+    pub op_type: String,
+    pub version: i64,
+}

@@ -1,0 +1,381 @@
+//! Walks the program and lowers node after node. The origin of what a row emits is set here, so that the author of
+//! a lowering cannot forget it.
+
+use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, ValueKind};
+use modelexport_graph::onnx::{self, Origin};
+use modelexport_graph::{Name, ScopeId, Scopes};
+
+use crate::builder::Builder;
+use crate::context::Context;
+use crate::error::{Error, Place, Result};
+use crate::ir::{self, Constant, Value, ValueId};
+use crate::registry::{self, Outputs};
+use crate::symbols::Symbols;
+use crate::{Options, finish, functionalize, passes, report};
+
+/// Lowers `program` to an ONNX model whose nodes all have an origin. Weights stay where they are.
+pub fn lower(mut program: Program, options: &Options) -> Result<(onnx::Model, Program)> {
+    if !crate::OPSETS.contains(&options.opset) {
+        return Err(Error::Opset(options.opset));
+    }
+    if let Some(missing) = report::unsupported(&program, options) {
+        return Err(Error::Unsupported(missing));
+    }
+    functionalize::functionalize(&mut program)?;
+    let mut ir = Lowering::new(&program, options).run()?;
+    passes::run(&mut ir, &program, options);
+    let model = finish::finish(&ir, &program, options)?;
+    Ok((model, program))
+}
+
+/// The state of a lowering.
+pub struct Lowering<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) options: &'p Options,
+    pub(crate) builder: Builder,
+    pub(crate) symbols: Symbols,
+    /// The ATen graphs that are open, innermost last: for each of their values what stands for it.
+    frames: Vec<Vec<Option<ValueId>>>,
+    /// The call that the node in work belongs to.
+    scope: ScopeId,
+}
+
+impl<'p> Lowering<'p> {
+    fn new(program: &'p Program, options: &'p Options) -> Self {
+        Lowering {
+            program,
+            options,
+            builder: Builder::new(options.opset),
+            symbols: Symbols::default(),
+            frames: Vec::new(),
+            scope: Scopes::ROOT,
+        }
+    }
+
+    fn run(mut self) -> Result<ir::Ir> {
+        let graph = &self.program.graph;
+        self.frames.push(vec![None; graph.values.len()]);
+        let mut inputs = Vec::new();
+        for (arg, spec) in graph.inputs.iter().zip(&self.program.signature.inputs) {
+            inputs.extend(self.graph_input(graph, arg, spec)?);
+        }
+        self.nodes(graph)?;
+        let mut outputs = Vec::new();
+        for (arg, spec) in graph.outputs.iter().zip(&self.program.signature.outputs) {
+            if let OutputSpec::User { name } = spec {
+                outputs.extend(self.graph_output(graph, arg, name.as_ref())?);
+            }
+        }
+        Ok(self.builder.into_ir(inputs, outputs))
+    }
+
+    /// Makes the value of one input of the program; `Some` if it is an input of the model too.
+    fn graph_input(&mut self, graph: &aten::Graph, arg: &Arg, spec: &InputSpec) -> Result<Option<ValueId>> {
+        match (arg, spec) {
+            (
+                Arg::Tensor(id),
+                InputSpec::Parameter { weight }
+                | InputSpec::Buffer { weight, .. }
+                | InputSpec::TensorConstant { weight },
+            ) => {
+                let Some(found) = self.program.weights.get(*weight as usize) else {
+                    return Err(Error::Program(format!(
+                        "the signature names weight {weight}, which is not there"
+                    )));
+                };
+                let constant = Constant::Weight { weight: *weight, permutation: None };
+                let value = self.new_value(graph, *id, Some(found.name.clone()));
+                if let Some(value) = self.builder.ir.value_mut(value) {
+                    value.constant = Some(constant);
+                }
+                Ok(None)
+            }
+            (Arg::Tensor(id), InputSpec::User { name }) => {
+                let value = self.new_value(graph, *id, Some(name.clone()));
+                if let Some(meta) = graph.tensor(*id) {
+                    self.symbols.bind_sizes(value, &meta.sizes);
+                }
+                Ok(Some(value))
+            }
+            (Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id), InputSpec::User { name }) => {
+                let (expr, dtype) = match graph.value(*id).map(|value| &value.kind) {
+                    Some(ValueKind::SymInt(expr)) => (expr, modelexport_graph::DType::I64),
+                    Some(ValueKind::SymFloat(expr)) => (expr, modelexport_graph::DType::F64),
+                    Some(ValueKind::SymBool(expr)) => (expr, modelexport_graph::DType::Bool),
+                    _ => return Ok(None),
+                };
+                let value = self.builder.ir.add_value(Value {
+                    name: Some(name.clone()),
+                    dtype: Some(dtype),
+                    shape: Some(Vec::new()),
+                    constant: None,
+                });
+                if let Some(symbol) = expr.as_symbol() {
+                    let one = self.builder.unsqueeze(value, &[0]);
+                    self.symbols.bind_value(symbol, one);
+                }
+                Ok(Some(value))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A value for a tensor of `graph`, with the name and metadata that it has there.
+    fn new_value(&mut self, graph: &aten::Graph, id: aten::ValueId, name: Option<Name>) -> ValueId {
+        let meta = graph.tensor(id);
+        let value = self.builder.ir.add_value(Value {
+            name,
+            dtype: meta.map(|meta| meta.dtype.real()),
+            shape: meta.map(ir::model_shape),
+            constant: None,
+        });
+        self.set_tensor(id, value);
+        value
+    }
+
+    fn graph_output(
+        &mut self,
+        graph: &aten::Graph,
+        arg: &Arg,
+        name: Option<&Name>,
+    ) -> Result<Option<ValueId>> {
+        let value = match arg {
+            Arg::None => return Ok(None),
+            Arg::Tensor(id) => match self.tensor(*id) {
+                Some(value) => value,
+                None => {
+                    let name = graph.value(*id).map_or("?", |value| &*value.name);
+                    return Err(Error::Program(format!("output `{name}` is made by no node")));
+                }
+            },
+            other => self.scalar_output(graph, other)?,
+        };
+        self.builder.origin = Origin { scope: Scopes::ROOT, source: None };
+        let own = self.builder.emit("Identity", &[value], vec![]);
+        let shape = self.builder.shape(value).map(<[_]>::to_vec);
+        let fx_name = match arg {
+            Arg::Tensor(id) => graph.value(*id).map(|value| value.name.clone()),
+            _ => None,
+        };
+        if let Some(own) = self.builder.ir.value_mut(own) {
+            own.name = name.cloned().or(fx_name);
+            own.shape = shape;
+        }
+        Ok(Some(own))
+    }
+
+    /// A number among the outputs, as a 0-D tensor.
+    fn scalar_output(&mut self, graph: &aten::Graph, arg: &Arg) -> Result<ValueId> {
+        use modelexport_graph::DType;
+        self.builder.origin = Origin { scope: Scopes::ROOT, source: None };
+        Ok(match arg {
+            Arg::Int(value) => self.builder.const_scalar(DType::I64, *value),
+            Arg::Float(value) => self.builder.const_scalar(DType::F64, *value),
+            Arg::Bool(value) => self.builder.const_scalar(DType::Bool, *value),
+            Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
+                let expr = match graph.value(*id).map(|value| &value.kind) {
+                    Some(ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr)) => {
+                        expr
+                    }
+                    _ => return Err(Error::Program("an output is a symbol without an expression".into())),
+                };
+                let one = self.symbols.compute(&mut self.builder, expr).map_err(|symbol| {
+                    Error::Program(format!("an output needs the size `{symbol}`, which nothing tells"))
+                })?;
+                self.builder.squeeze(one, &[0])
+            }
+            other => return Err(Error::Program(format!("an output is not a tensor or a number: {other:?}"))),
+        })
+    }
+
+    // ---- nodes
+
+    fn nodes(&mut self, graph: &'p aten::Graph) -> Result<()> {
+        for node in &graph.nodes {
+            self.node(graph, node)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, graph: &'p aten::Graph, node: &'p aten::Node) -> Result<()> {
+        let outer = self.scope;
+        self.scope = node.scope.unwrap_or(outer);
+        self.builder.origin = Origin { scope: self.scope, source: Some(node.name.clone()) };
+        let custom = self.options.custom_operators.iter().find(|custom| custom.target == *node.target);
+        let row = registry::find(&node.target, self.options.opset);
+        let schema = row.map_or("", |row| row.schema);
+        let mut context = Context { lowering: self, graph, node, schema };
+        let outputs = match (custom, row) {
+            (Some(custom), _) => crate::ops::custom::lower(&mut context, custom)?,
+            (None, Some(row)) => (row.lower)(&mut context)?,
+            (None, None) => return context.refuse("has no row in the operator registry"),
+        };
+        self.builder.origin = Origin { scope: self.scope, source: Some(node.name.clone()) };
+        self.bind_outputs(graph, node, outputs)?;
+        self.scope = outer;
+        Ok(())
+    }
+
+    fn bind_outputs(&mut self, graph: &'p aten::Graph, node: &'p aten::Node, outputs: Outputs) -> Result<()> {
+        let mut values = outputs.0.into_iter();
+        for output in &node.outputs {
+            match output {
+                Arg::Tensor(id) => self.bind_tensor(graph, node, *id, values.next())?,
+                Arg::Tensors(ids) => {
+                    for id in ids {
+                        self.bind_tensor(graph, node, *id, values.next())?;
+                    }
+                }
+                Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
+                    let expr = match graph.value(*id).map(|value| &value.kind) {
+                        Some(
+                            ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr),
+                        ) => expr,
+                        _ => continue,
+                    };
+                    if let (Some(value), Some(symbol)) = (values.next(), expr.as_symbol())
+                        && !self.symbols.can_compute(expr)
+                    {
+                        self.symbols.bind_value(symbol, value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn bind_tensor(
+        &mut self,
+        graph: &'p aten::Graph,
+        node: &'p aten::Node,
+        id: aten::ValueId,
+        value: Option<ValueId>,
+    ) -> Result<()> {
+        let Some(value) = value else {
+            // Results that nothing reads may be left out (running statistics of a norm, for instance).
+            return Ok(());
+        };
+        self.set_tensor(id, value);
+        let Some(meta) = graph.tensor(id) else { return Ok(()) };
+        if let Some(found) = self.builder.ir.dtype(value)
+            && found != meta.dtype.real()
+        {
+            let reason = format!("was lowered to {found}, but the program says {}", meta.dtype);
+            return Err(Error::Node { place: Box::new(self.place(node)), reason });
+        }
+        let name = graph.value(id).map(|value| value.name.clone());
+        if let Some(value) = self.builder.ir.value_mut(value) {
+            value.dtype = Some(meta.dtype.real());
+            if value.constant.is_none() {
+                value.shape = Some(ir::model_shape(meta));
+                value.name = value.name.take().or(name);
+            }
+        }
+        self.symbols.bind_sizes(value, &meta.sizes);
+        Ok(())
+    }
+
+    pub(crate) fn tensor(&self, id: aten::ValueId) -> Option<ValueId> {
+        self.frames.last()?.get(id.0 as usize).copied().flatten()
+    }
+
+    fn set_tensor(&mut self, id: aten::ValueId, value: ValueId) {
+        if let Some(slot) = self.frames.last_mut().and_then(|frame| frame.get_mut(id.0 as usize)) {
+            *slot = Some(value);
+        }
+    }
+
+    pub(crate) fn place(&self, node: &aten::Node) -> Place {
+        let scope = node.scope.unwrap_or(self.scope);
+        let module = self.program.modules.get(self.program.scopes.module(scope));
+        Place {
+            node: node.name.to_string(),
+            target: node.target.to_string(),
+            module: module.map_or_else(String::new, |module| module.path.to_string()),
+        }
+    }
+
+    // ---- subgraphs
+
+    /// Lowers `graph` into the graph that is open, with its inputs bound to `inputs`.
+    pub(crate) fn inline(
+        &mut self,
+        graph: &'p aten::Graph,
+        inputs: &[Option<ValueId>],
+    ) -> Result<Vec<ValueId>> {
+        self.frames.push(vec![None; graph.values.len()]);
+        let result = self.inline_frame(graph, inputs);
+        self.frames.pop();
+        result
+    }
+
+    fn inline_frame(&mut self, graph: &'p aten::Graph, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
+        for (arg, value) in graph.inputs.iter().zip(inputs) {
+            match (arg, value) {
+                (Arg::Tensor(id), Some(value)) => {
+                    self.set_tensor(*id, *value);
+                    if let Some(meta) = graph.tensor(*id) {
+                        self.symbols.bind_sizes(*value, &meta.sizes);
+                    }
+                }
+                (Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id), Some(value)) => {
+                    if let Some(
+                        ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr),
+                    ) = graph.value(*id).map(|value| &value.kind)
+                        && let Some(symbol) = expr.as_symbol()
+                        && !self.symbols.can_compute(expr)
+                    {
+                        self.symbols.bind_value(symbol, *value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.nodes(graph)?;
+        let mut outputs = Vec::new();
+        for arg in &graph.outputs {
+            match arg {
+                Arg::None => {}
+                Arg::Tensor(id) => match self.tensor(*id) {
+                    Some(value) => outputs.push(value),
+                    None => {
+                        let name = graph.value(*id).map_or("?", |value| &*value.name);
+                        return Err(Error::Program(format!(
+                            "output `{name}` of a subgraph is made by no node"
+                        )));
+                    }
+                },
+                other => outputs.push(self.scalar_output(graph, other)?),
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Lowers `graph` as an ONNX subgraph. Its outputs are values of its own: ONNX wants no outer value there.
+    pub(crate) fn subgraph(
+        &mut self,
+        graph: &'p aten::Graph,
+        inputs: &[Option<ValueId>],
+        graph_inputs: Vec<ValueId>,
+        extra_outputs: Vec<ValueId>,
+    ) -> Result<ir::Graph> {
+        let origin = self.builder.origin.clone();
+        self.builder.open();
+        let inner = self.inline(graph, inputs);
+        self.builder.origin = origin;
+        let inner = match inner {
+            Ok(inner) => inner,
+            Err(error) => {
+                self.builder.close(Vec::new(), Vec::new());
+                return Err(error);
+            }
+        };
+        let mut outputs = Vec::new();
+        for value in extra_outputs.into_iter().chain(inner) {
+            let own = self.builder.emit("Identity", &[value], vec![]);
+            outputs.push(own);
+        }
+        Ok(self.builder.close(graph_inputs, outputs))
+    }
+}

@@ -1,0 +1,353 @@
+//! Names, and the ONNX model.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use modelexport_graph::aten::Program;
+use modelexport_graph::onnx::{
+    self, Attribute, AttributeValue, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type,
+    TypeKind, ValueInfo,
+};
+use modelexport_graph::{Dim, Name, ScopeId};
+
+use crate::Options;
+use crate::error::{Error, Result};
+use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
+use crate::literal::Literal;
+
+/// The ONNX model of `ir`, everything named.
+pub fn finish(ir: &Ir, program: &Program, options: &Options) -> Result<onnx::Model> {
+    let mut finisher = Finisher {
+        ir,
+        program,
+        options,
+        names: vec![None; ir.values.len()],
+        taken: HashSet::new(),
+        next: HashMap::new(),
+        scope_names: HashMap::new(),
+        domains: Vec::new(),
+        constants: Vec::new(),
+    };
+    finisher.reserve_names();
+    let mut graph = finisher.graph(&ir.graph, true)?;
+    graph.name = finisher.graph_name();
+    graph.initializers = finisher.initializers()?;
+    let mut opset_imports =
+        vec![OpsetImport { domain: String::new(), version: options.opset, unknown: Vec::new() }];
+    opset_imports.extend(finisher.domains.iter().map(|(domain, version)| OpsetImport {
+        domain: domain.clone(),
+        version: *version,
+        unknown: Vec::new(),
+    }));
+    Ok(onnx::Model {
+        ir_version: ir_version(options.opset),
+        opset_imports,
+        producer_name: "modelexport".into(),
+        producer_version: env!("CARGO_PKG_VERSION").into(),
+        graph,
+        ..onnx::Model::default()
+    })
+}
+
+/// The IR version that came with an opset, but at least 10: node metadata exists since then.
+fn ir_version(opset: i64) -> i64 {
+    match opset {
+        ..=22 => 10,
+        23 => 11,
+        _ => 12,
+    }
+}
+
+struct Finisher<'a> {
+    ir: &'a Ir,
+    program: &'a Program,
+    options: &'a Options,
+    names: Vec<Option<Name>>,
+    taken: HashSet<Name>,
+    /// The next number to try for a name that is taken.
+    next: HashMap<Name, u32>,
+    scope_names: HashMap<ScopeId, Name>,
+    /// Domains besides ONNX's own, with their versions, in order of first use.
+    domains: Vec<(String, i64)>,
+    /// Constants that some node reads, in order of first use.
+    constants: Vec<ValueId>,
+}
+
+impl Finisher<'_> {
+    /// Inputs, outputs and weights have the first claim on their names, in this order.
+    fn reserve_names(&mut self) {
+        let weights = self.ir.values.iter().enumerate().filter_map(|(i, value)| {
+            matches!(value.constant, Some(Constant::Weight { .. })).then_some(ValueId(i as u32))
+        });
+        let mut first: Vec<ValueId> = self.ir.graph.inputs.clone();
+        first.extend(&self.ir.graph.outputs);
+        first.extend(weights);
+        for id in first {
+            self.value_name(id, "value");
+        }
+    }
+
+    fn graph_name(&self) -> String {
+        self.program
+            .modules
+            .get(modelexport_graph::ModuleId::ROOT)
+            .map(|root| root.class_name())
+            .filter(|name| !name.is_empty())
+            .unwrap_or("main")
+            .to_owned()
+    }
+
+    /// A name that nothing else has: `wanted`, or `wanted_1`, `wanted_2`, …
+    fn unique(&mut self, wanted: &str) -> Name {
+        let wanted: Name = wanted.into();
+        if self.taken.insert(wanted.clone()) {
+            return wanted;
+        }
+        let mut number = self.next.get(&wanted).copied().unwrap_or(1);
+        loop {
+            let candidate: Name = format!("{wanted}_{number}").into();
+            number += 1;
+            if self.taken.insert(candidate.clone()) {
+                self.next.insert(wanted, number);
+                return candidate;
+            }
+        }
+    }
+
+    fn value_name(&mut self, id: ValueId, otherwise: &str) -> Name {
+        if let Some(Some(name)) = self.names.get(id.0 as usize) {
+            return name.clone();
+        }
+        let wanted = self.ir.value(id).and_then(|value| value.name.clone());
+        let name = self.unique(wanted.as_deref().unwrap_or(otherwise));
+        if let Some(slot) = self.names.get_mut(id.0 as usize) {
+            *slot = Some(name.clone());
+        }
+        name
+    }
+
+    /// `/encoder/layer.0/attention` for the call of `encoder.layer.0.attention`: each part is the way from one call
+    /// to the next.
+    fn scope_name(&mut self, scope: ScopeId) -> Name {
+        if let Some(name) = self.scope_names.get(&scope) {
+            return name.clone();
+        }
+        let path =
+            |id: ScopeId| self.program.modules.get(self.program.scopes.module(id)).map_or("", |m| &*m.path);
+        let mut name = String::new();
+        let mut outer = "";
+        for id in self.program.scopes.chain(scope).into_iter().skip(1) {
+            let inner = path(id);
+            let part = inner
+                .strip_prefix(outer)
+                .map(|rest| if outer.is_empty() { rest } else { rest.strip_prefix('.').unwrap_or(inner) })
+                .filter(|rest| !rest.is_empty())
+                .unwrap_or(inner);
+            name.push('/');
+            name.push_str(part);
+            outer = inner;
+        }
+        let name: Name = name.into();
+        self.scope_names.insert(scope, name.clone());
+        name
+    }
+
+    fn graph(&mut self, graph: &Graph, is_main: bool) -> Result<onnx::Graph> {
+        let inputs: Vec<ValueInfo> = graph.inputs.iter().map(|&id| self.value_info(id, "input")).collect();
+        let mut nodes = Vec::with_capacity(graph.nodes.len());
+        let mut value_infos = Vec::new();
+        let is_output: HashSet<ValueId> = graph.outputs.iter().copied().collect();
+        for node in &graph.nodes {
+            nodes.push(self.node(node)?);
+            for &output in &node.outputs {
+                let known = self.ir.value(output).is_some_and(|v| v.dtype.is_some() && v.shape.is_some());
+                if known && !is_output.contains(&output) {
+                    value_infos.push(self.value_info(output, "value"));
+                }
+            }
+        }
+        let outputs = graph.outputs.iter().map(|&id| self.value_info(id, "output")).collect();
+        let name = if is_main { String::new() } else { self.unique("graph").to_string() };
+        Ok(onnx::Graph { name, nodes, inputs, outputs, value_infos, ..onnx::Graph::default() })
+    }
+
+    fn node(&mut self, node: &Node) -> Result<onnx::Node> {
+        let scope = self.scope_name(node.origin.scope);
+        let name = self.unique(&format!("{scope}/{}", node.op));
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            inputs.push(match input {
+                None => "".into(),
+                Some(id) => {
+                    if self.ir.is_constant(*id) && self.names.get(id.0 as usize).is_some_and(Option::is_none)
+                    {
+                        self.value_name(*id, "constant")
+                    } else {
+                        self.value_name(*id, "value")
+                    }
+                }
+            });
+            if let Some(id) = input
+                && self.ir.is_constant(*id)
+            {
+                self.constants.push(*id);
+            }
+        }
+        let outputs = node
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(i, &id)| self.value_name(id, &format!("{name}_output_{i}")))
+            .collect();
+        let mut attributes = Vec::with_capacity(node.attributes.len());
+        for (key, value) in &node.attributes {
+            attributes.push(Attribute {
+                name: key.as_ref().into(),
+                value: self.attribute(value)?,
+                ..Attribute::default()
+            });
+        }
+        if !node.domain.is_empty() && !self.domains.iter().any(|(domain, _)| *domain == node.domain) {
+            let custom = self.options.custom_operators.iter().find(|custom| custom.domain == node.domain);
+            self.domains.push((node.domain.to_string(), custom.map_or(1, |custom| custom.version)));
+        }
+        Ok(onnx::Node {
+            name,
+            op_type: node.op.as_ref().into(),
+            domain: node.domain.as_ref().into(),
+            inputs,
+            outputs,
+            attributes,
+            origin: Some(node.origin.clone()),
+            ..onnx::Node::default()
+        })
+    }
+
+    fn attribute(&mut self, value: &Attr) -> Result<AttributeValue> {
+        Ok(match value {
+            Attr::Int(value) => AttributeValue::Int(*value),
+            Attr::Ints(values) => AttributeValue::Ints(values.clone()),
+            Attr::Float(value) => AttributeValue::Float(*value),
+            Attr::Floats(values) => AttributeValue::Floats(values.clone()),
+            Attr::Str(value) => AttributeValue::String(value.as_bytes().to_vec()),
+            Attr::Strs(values) => {
+                AttributeValue::Strings(values.iter().map(|value| value.as_bytes().to_vec()).collect())
+            }
+            Attr::Tensor(literal) => AttributeValue::Tensor(Box::new(tensor("".into(), literal))),
+            Attr::Graph(graph) => AttributeValue::Graph(Box::new(self.graph(graph, false)?)),
+        })
+    }
+
+    fn value_info(&mut self, id: ValueId, otherwise: &str) -> ValueInfo {
+        let name = self.value_name(id, otherwise);
+        let value_type = self.ir.value(id).and_then(|value| {
+            let elem_type = value.dtype?.onnx_code()?;
+            let shape =
+                value.shape.as_ref().map(|shape| shape.iter().map(|dim| self.dimension(dim)).collect());
+            Some(Type {
+                kind: TypeKind::Tensor { elem_type, shape },
+                denotation: String::new(),
+                unknown: Vec::new(),
+            })
+        });
+        ValueInfo { name, value_type, ..ValueInfo::default() }
+    }
+
+    fn dimension(&self, dim: &Dim) -> Dimension {
+        let value = match dim {
+            Dim::Static(size) => DimensionValue::Static(*size),
+            Dim::Symbolic(expr) => DimensionValue::Named(self.dimension_name(expr)),
+        };
+        Dimension { value, denotation: String::new() }
+    }
+
+    /// The expression with the user's names for its symbols.
+    fn dimension_name(&self, expr: &modelexport_graph::SymExpr) -> String {
+        use modelexport_graph::SymExpr;
+        fn rename(expr: &SymExpr, names: &[(String, String)]) -> SymExpr {
+            match expr {
+                SymExpr::Symbol(symbol) => {
+                    let name =
+                        names.iter().find(|(known, _)| **known == **symbol).map(|(_, name)| name.as_str());
+                    SymExpr::Symbol(name.unwrap_or(symbol).into())
+                }
+                SymExpr::Call(op, arguments) => {
+                    SymExpr::Call(*op, arguments.iter().map(|argument| rename(argument, names)).collect())
+                }
+                other => other.clone(),
+            }
+        }
+        rename(expr, &self.options.dimension_names).to_string()
+    }
+
+    /// Each constant that is read, once, in the order of the program's weights, then literals by first use.
+    fn initializers(&mut self) -> Result<Vec<Tensor>> {
+        let mut seen = HashSet::new();
+        let mut used: Vec<ValueId> = self.constants.iter().copied().filter(|id| seen.insert(*id)).collect();
+        used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_ref()) {
+            Some(Constant::Weight { weight, .. }) => (0, *weight),
+            _ => (1, 0),
+        });
+        let mut initializers = Vec::with_capacity(used.len());
+        for id in used {
+            let name = self.value_name(id, "constant");
+            match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
+                Some(Constant::Literal(literal)) => initializers.push(tensor(name, literal)),
+                Some(Constant::Weight { weight, permutation }) => {
+                    initializers.push(self.weight(name, *weight, permutation.as_deref())?);
+                }
+                None => {}
+            }
+        }
+        Ok(initializers)
+    }
+
+    fn weight(&self, name: Name, weight: u32, permutation: Option<&[usize]>) -> Result<Tensor> {
+        let Some(weight) = self.program.weights.get(weight as usize) else {
+            return Err(Error::Program(format!("weight {weight} is not in the program")));
+        };
+        let Some(data_type) = weight.dtype.real().onnx_code() else {
+            return Err(Error::Program(format!(
+                "weight `{}`: ONNX has no type {}",
+                weight.name, weight.dtype
+            )));
+        };
+        let Some(data) = &weight.data else {
+            return Err(Error::Program(format!("weight `{}` has no data in the archive", weight.name)));
+        };
+        let mut data = data.clone();
+        let mut metadata = Vec::new();
+        if weight.dtype.is_complex() {
+            // Pairs of real numbers.
+            data.offset *= 2;
+            data.strides.iter_mut().for_each(|stride| *stride *= 2);
+            data.sizes.push(2);
+            data.strides.push(1);
+        }
+        if let Some(permutation) = permutation {
+            data = data.permuted(permutation).ok_or_else(|| {
+                Error::Program(format!("weight `{}` cannot be permuted by {permutation:?}", weight.name))
+            })?;
+            let order: Vec<String> = permutation.iter().map(usize::to_string).collect();
+            metadata.push(("modelexport.permutation".to_owned(), order.join(",")));
+        }
+        Ok(Tensor {
+            name,
+            data_type,
+            dims: data.sizes.iter().map(|&size| size as i64).collect(),
+            data: TensorData::Stored(data),
+            metadata,
+            ..Tensor::default()
+        })
+    }
+}
+
+fn tensor(name: Name, literal: &Literal) -> Tensor {
+    Tensor {
+        name: Arc::clone(&name),
+        data_type: literal.dtype.onnx_code().unwrap_or(0),
+        dims: literal.dims.clone(),
+        data: TensorData::Raw(literal.bytes.clone()),
+        ..Tensor::default()
+    }
+}

@@ -1,0 +1,123 @@
+//! Everything that cannot be lowered, found before anything is, and told at once.
+
+use std::collections::BTreeMap;
+
+use modelexport_graph::aten::{Arg, Graph, Program};
+use modelexport_graph::{ScopeId, Scopes};
+
+use crate::{Options, registry};
+
+/// The operators of a program that have no row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    pub opset: i64,
+    /// Sorted by target.
+    pub operators: Vec<UnsupportedOperator>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsupportedOperator {
+    pub target: String,
+    /// Uses in the program.
+    pub count: usize,
+    /// Paths of the modules that use it, in order of first use.
+    pub modules: Vec<String>,
+    /// The last line of the first use's stack trace that the archive has.
+    pub source: Option<String>,
+    /// The lowest opset at which there is a row, if it is only the opset that is too low.
+    pub from_opset: Option<i64>,
+}
+
+/// Module paths shown for one operator.
+const SHOWN_MODULES: usize = 5;
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.operators.len();
+        let noun = if count == 1 { "operator" } else { "operators" };
+        write!(f, "{count} {noun} cannot be exported at opset {}:", self.opset)?;
+        for operator in &self.operators {
+            let times = if operator.count == 1 { "use" } else { "uses" };
+            write!(f, "\n  {} ({} {times})", operator.target, operator.count)?;
+            if let Some(opset) = operator.from_opset {
+                write!(f, ": can be exported from opset {opset} on")?;
+            }
+            let shown: Vec<&str> = operator
+                .modules
+                .iter()
+                .take(SHOWN_MODULES)
+                .map(|path| if path.is_empty() { "(root)" } else { path })
+                .collect();
+            write!(f, "\n    in {}", shown.join(", "))?;
+            if operator.modules.len() > SHOWN_MODULES {
+                write!(f, " and {} more", operator.modules.len() - SHOWN_MODULES)?;
+            }
+            if let Some(source) = &operator.source {
+                write!(f, "\n    at {source}")?;
+            }
+        }
+        write!(
+            f,
+            "\nMap an operator to one of your own domain with a rules file, or rewrite the model without it."
+        )
+    }
+}
+
+/// What `program` uses and `options` cannot lower; `None` if nothing is missing.
+pub fn unsupported(program: &Program, options: &Options) -> Option<Unsupported> {
+    let mut found = BTreeMap::new();
+    visit(program, &program.graph, Scopes::ROOT, options, &mut found);
+    if found.is_empty() {
+        return None;
+    }
+    Some(Unsupported { opset: options.opset, operators: found.into_values().collect() })
+}
+
+fn visit(
+    program: &Program,
+    graph: &Graph,
+    outer: ScopeId,
+    options: &Options,
+    found: &mut BTreeMap<String, UnsupportedOperator>,
+) {
+    for node in &graph.nodes {
+        let scope = node.scope.unwrap_or(outer);
+        if !is_supported(&node.target, options) {
+            let entry = found.entry(node.target.to_string()).or_insert_with(|| UnsupportedOperator {
+                target: node.target.to_string(),
+                count: 0,
+                modules: Vec::new(),
+                source: node.trace.and_then(|trace| source_line(program, trace)),
+                from_opset: crate::OPSETS.clone().find(|&opset| find_row(&node.target, opset)),
+            });
+            entry.count += 1;
+            let path = program.modules.get(program.scopes.module(scope)).map_or("", |module| &*module.path);
+            if !entry.modules.iter().any(|known| known == path) {
+                entry.modules.push(path.to_owned());
+            }
+        }
+        for arg in &node.args {
+            if let Arg::Graph(subgraph) = &arg.arg {
+                visit(program, &subgraph.graph, scope, options, found);
+            }
+        }
+    }
+}
+
+/// In-place operators are lowered as their functional twins.
+fn find_row(target: &str, opset: i64) -> bool {
+    registry::find(target, opset).is_some()
+        || crate::functionalize::functional_twin(target)
+            .is_some_and(|twin| registry::find(&twin, opset).is_some())
+}
+
+fn is_supported(target: &str, options: &Options) -> bool {
+    options.custom_operators.iter().any(|custom| custom.target == target) || find_row(target, options.opset)
+}
+
+/// `File "model.py", line 7, in forward` and the code below it, from the innermost frame.
+fn source_line(program: &Program, trace: u32) -> Option<String> {
+    let trace = program.traces.get(trace as usize)?;
+    let at = trace.rfind("File \"")?;
+    Some(trace.get(at..)?.lines().map(str::trim).collect::<Vec<_>>().join(": "))
+}
