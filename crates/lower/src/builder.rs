@@ -22,7 +22,7 @@ pub struct Builder {
 
 impl Builder {
     pub fn new(opset: i64) -> Builder {
-        let origin = Origin { scope: Scopes::ROOT, source: None };
+        let origin = Origin::direct(Scopes::ROOT, None);
         Builder { ir: Ir::default(), opset, origin, open: vec![Graph::default()] }
     }
 

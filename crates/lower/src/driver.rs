@@ -2,7 +2,7 @@
 //! a lowering cannot forget it.
 
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, ValueKind};
-use modelexport_graph::onnx::{self, Origin};
+use modelexport_graph::onnx::{self, AtenSource, Origin};
 use modelexport_graph::{Name, ScopeId, Scopes};
 
 use crate::builder::Builder;
@@ -150,7 +150,7 @@ impl<'p> Lowering<'p> {
             },
             other => self.scalar_output(graph, other)?,
         };
-        self.builder.origin = Origin { scope: Scopes::ROOT, source: None };
+        self.builder.origin = Origin::direct(Scopes::ROOT, None);
         let own = self.builder.emit("Identity", &[value], vec![]);
         let shape = self.builder.shape(value).map(<[_]>::to_vec);
         let fx_name = match arg {
@@ -167,7 +167,7 @@ impl<'p> Lowering<'p> {
     /// A number among the outputs, as a 0-D tensor.
     fn scalar_output(&mut self, graph: &aten::Graph, arg: &Arg) -> Result<ValueId> {
         use modelexport_graph::DType;
-        self.builder.origin = Origin { scope: Scopes::ROOT, source: None };
+        self.builder.origin = Origin::direct(Scopes::ROOT, None);
         Ok(match arg {
             Arg::Int(value) => self.builder.const_scalar(DType::I64, *value),
             Arg::Float(value) => self.builder.const_scalar(DType::F64, *value),
@@ -200,7 +200,7 @@ impl<'p> Lowering<'p> {
     fn node(&mut self, graph: &'p aten::Graph, node: &'p aten::Node) -> Result<()> {
         let outer = self.scope;
         self.scope = node.scope.unwrap_or(outer);
-        self.builder.origin = Origin { scope: self.scope, source: Some(node.name.clone()) };
+        self.builder.origin = self.origin_of(node);
         let custom = self.options.custom_operators.iter().find(|custom| custom.target == *node.target);
         let row = registry::find(&node.target, self.options.opset);
         let schema = row.map_or("", |row| row.schema);
@@ -210,7 +210,7 @@ impl<'p> Lowering<'p> {
             (None, Some(row)) => (row.lower)(&mut context)?,
             (None, None) => return context.refuse("has no row in the operator registry"),
         };
-        self.builder.origin = Origin { scope: self.scope, source: Some(node.name.clone()) };
+        self.builder.origin = self.origin_of(node);
         self.bind_outputs(graph, node, outputs)?;
         self.scope = outer;
         Ok(())
@@ -274,6 +274,11 @@ impl<'p> Lowering<'p> {
         }
         self.symbols.bind_sizes(value, &meta.sizes);
         Ok(())
+    }
+
+    fn origin_of(&self, node: &aten::Node) -> Origin {
+        let source = AtenSource { name: node.name.clone(), target: node.target.clone() };
+        Origin::direct(self.scope, Some(source))
     }
 
     pub(crate) fn tensor(&self, id: aten::ValueId) -> Option<ValueId> {

@@ -258,7 +258,7 @@ impl Finisher<'_> {
             Dim::Static(size) => DimensionValue::Static(*size),
             Dim::Symbolic(expr) => DimensionValue::Named(self.dimension_name(expr)),
         };
-        Dimension { value, denotation: String::new() }
+        Dimension { value, ..Dimension::default() }
     }
 
     /// The expression with the user's names for its symbols.
@@ -312,11 +312,19 @@ impl Finisher<'_> {
                 weight.name, weight.dtype
             )));
         };
-        let Some(data) = &weight.data else {
-            return Err(Error::Program(format!("weight `{}` has no data in the archive", weight.name)));
-        };
-        let mut data = data.clone();
         let mut metadata = Vec::new();
+        if let Some(permutation) = permutation {
+            let order: Vec<String> = permutation.iter().map(usize::to_string).collect();
+            metadata.push(("modelexport.permutation".to_owned(), order.join(",")));
+        }
+        let Some(mut data) = weight.data.clone() else {
+            let mut dims: Vec<i64> = weight.sizes.iter().map(|&size| size as i64).collect();
+            if let Some(permutation) = permutation {
+                dims = permutation.iter().filter_map(|&axis| dims.get(axis).copied()).collect();
+            }
+            let data = TensorData::Typed(Vec::new());
+            return Ok(Tensor { name, data_type, dims, data, metadata, ..Tensor::default() });
+        };
         if weight.dtype.is_complex() {
             // Pairs of real numbers.
             data.offset *= 2;
@@ -328,8 +336,6 @@ impl Finisher<'_> {
             data = data.permuted(permutation).ok_or_else(|| {
                 Error::Program(format!("weight `{}` cannot be permuted by {permutation:?}", weight.name))
             })?;
-            let order: Vec<String> = permutation.iter().map(usize::to_string).collect();
-            metadata.push(("modelexport.permutation".to_owned(), order.join(",")));
         }
         Ok(Tensor {
             name,

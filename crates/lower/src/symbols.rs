@@ -66,7 +66,7 @@ impl Symbols {
     pub fn compute(&mut self, builder: &mut Builder, expr: &SymExpr) -> Result<ValueId, Name> {
         self.computed.truncate(builder.depth());
         self.computed.resize_with(builder.depth(), HashMap::new);
-        let origin = std::mem::replace(&mut builder.origin, Origin { scope: Scopes::ROOT, source: None });
+        let origin = std::mem::replace(&mut builder.origin, Origin::direct(Scopes::ROOT, None));
         let result = self.compute_shared(builder, expr);
         builder.origin = origin;
         result
