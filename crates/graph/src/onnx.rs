@@ -137,14 +137,14 @@ pub struct ValueInfo {
     pub unknown: Unknown,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Type {
     pub kind: TypeKind,
     pub denotation: String,
     pub unknown: Unknown,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum TypeKind {
     /// `shape` is `None` if not even the rank is known. `elem_type` is the code, so that unknown ones survive.
     Tensor {
@@ -166,6 +166,7 @@ pub enum TypeKind {
         name: String,
     },
     /// No kind was set.
+    #[default]
     Missing,
 }
 

@@ -1,1 +1,16 @@
 //! The `.onnx` wire format: reading, encoding, splicing.
+//!
+//! The code is written by hand because generated protobuf code drops unknown fields and field order, and loads every
+//! weight. Here tensor data is skipped, unknown fields are kept, and a file that only gains tags is copied around them.
+
+pub mod error;
+mod input;
+pub mod limits;
+pub mod names;
+mod read;
+mod reader;
+mod schema;
+mod wire;
+
+pub use error::{At, Error};
+pub use read::{OnnxFile, read, read_bytes, read_source};

@@ -1,0 +1,112 @@
+//! What can be wrong with an `.onnx` file, and where.
+
+use std::fmt;
+use std::io;
+
+use crate::{ErrorKind, source};
+
+/// A place in a file: what an error points at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    pub file: String,
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// The message that the bytes belong to, such as `graph.node[12].attribute[0].g`; empty for the model itself.
+    pub path: String,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: at byte {}", self.file, self.offset)?;
+        if self.path.is_empty() { Ok(()) } else { write!(f, ", in {}", self.path) }
+    }
+}
+
+/// Why a model cannot be read, encoded or spliced.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Open(#[from] source::Error),
+    #[error("there is no source number {id}")]
+    UnknownSource { id: u32 },
+    #[error("{at}: cannot read: {source}")]
+    Read { at: Box<At>, source: io::Error },
+    #[error("{file}: is not an ONNX model: it looks like {looks_like}")]
+    NotOnnx { file: String, looks_like: &'static str },
+    #[error("{file}: is not a complete ONNX model: it has no {field}; the file may have been cut off")]
+    Missing { file: String, field: &'static str },
+    #[error("{at}: the file ends here, but {missing} more byte(s) should follow; it is truncated")]
+    Truncated { at: Box<At>, missing: u64 },
+    #[error("{at}: a field needs {needed} byte(s), but its message has only {room} left")]
+    Overrun { at: Box<At>, needed: u64, room: u64 },
+    #[error("{at}: a number has more than 10 bytes or 64 bits")]
+    BadVarint { at: Box<At> },
+    #[error("{at}: field {field} has wire type {wire_type}, which does not exist")]
+    BadWireType { at: Box<At>, field: u32, wire_type: u8 },
+    #[error("{at}: {number} is not a field number")]
+    BadFieldNumber { at: Box<At>, number: u64 },
+    #[error("{at}: the group that field {field} ends was not begun")]
+    UnmatchedGroup { at: Box<At>, field: u32 },
+    #[error("{at}: messages are nested deeper than {cap} levels")]
+    NestedTooDeep { at: Box<At>, cap: usize },
+    #[error("{at}: a field of {length} bytes that is not tensor data; at most {cap} are read")]
+    FieldTooLarge { at: Box<At>, length: u64, cap: u64 },
+    #[error(
+        "{at}: so many almost empty messages that they would take more memory than {factor} times the file"
+    )]
+    TooDense { at: Box<At>, factor: u64 },
+    #[error("{at}: the node has no op_type")]
+    MissingOperator { at: Box<At> },
+    #[error("{at}: tensor {name:?} has impossible dimensions {dims:?}")]
+    BadDims { at: Box<At>, name: String, dims: Vec<i64> },
+    #[error(
+        "{at}: tensor {name:?} of type {dtype} and dimensions {dims:?} needs {expected} bytes of raw_data, \
+         but has {found}"
+    )]
+    RawDataSize { at: Box<At>, name: String, dtype: String, dims: Vec<i64>, expected: u64, found: u64 },
+    #[error("{file}: the function {function} calls itself: {cycle}")]
+    RecursiveFunction { file: String, function: String, cycle: String },
+    #[error(
+        "the model would take {length} bytes, and protobuf stops at {cap}; keep the weights in a file of their own \
+         (external data)"
+    )]
+    TooLarge { length: u64, cap: u64 },
+    #[error("tensor {name:?}: the stored view of {sizes:?} elements has no size in bytes")]
+    BadView { name: String, sizes: Vec<u64> },
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Open(error) => error.kind(),
+            Error::Read { .. } => ErrorKind::Io,
+            _ => ErrorKind::BadInput,
+        }
+    }
+
+    /// The place that the error points at, where it has one.
+    pub fn at(&self) -> Option<&At> {
+        match self {
+            Error::Read { at, .. }
+            | Error::Truncated { at, .. }
+            | Error::Overrun { at, .. }
+            | Error::BadVarint { at }
+            | Error::BadWireType { at, .. }
+            | Error::BadFieldNumber { at, .. }
+            | Error::UnmatchedGroup { at, .. }
+            | Error::NestedTooDeep { at, .. }
+            | Error::FieldTooLarge { at, .. }
+            | Error::TooDense { at, .. }
+            | Error::MissingOperator { at }
+            | Error::BadDims { at, .. }
+            | Error::RawDataSize { at, .. } => Some(at),
+            Error::Open(_)
+            | Error::UnknownSource { .. }
+            | Error::NotOnnx { .. }
+            | Error::Missing { .. }
+            | Error::RecursiveFunction { .. }
+            | Error::TooLarge { .. }
+            | Error::BadView { .. } => None,
+        }
+    }
+}
