@@ -95,7 +95,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_come_back(bytes: Vec<u8>) {
-            prop_assert_eq!(to_bytes(&from_bytes(&bytes)), &bytes[..]);
+            let text = from_bytes(&bytes);
+            prop_assert_eq!(to_bytes(&text), &bytes[..]);
         }
 
         #[test]
@@ -105,7 +106,8 @@ mod tests {
             ]), 0..8)
         ) {
             let bytes = parts.concat();
-            prop_assert_eq!(to_bytes(&from_bytes(&bytes)), &bytes[..]);
+            let text = from_bytes(&bytes);
+            prop_assert_eq!(to_bytes(&text), &bytes[..]);
         }
     }
 

@@ -60,7 +60,7 @@ pub fn read_source(sources: &Sources, id: SourceId) -> Result<Model, Error> {
 
 /// The source `id`, which must be of this table.
 pub(super) fn find(sources: &Sources, id: SourceId) -> Result<&Source, Error> {
-    sources.get(id).ok_or_else(|| Error::UnknownSource { id: id.0 })
+    sources.get(id).ok_or(Error::UnknownSource { id: id.0 })
 }
 
 /// A file that is no protobuf fails somewhere in the middle; what it is instead says more.

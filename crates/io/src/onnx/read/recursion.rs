@@ -116,8 +116,8 @@ mod tests {
             function("d", &[]),
         ];
         let error = check_functions(functions).unwrap_err();
-        let Error::RecursiveFunction { function, cycle, .. } = error else { panic!("{error}") };
-        assert_eq!((function.as_str(), cycle.as_str()), ("f::b", "f::b -> f::c -> f::b"));
+        let Error::RecursiveFunction { function: first, cycle, .. } = error else { panic!("{error}") };
+        assert_eq!((first.as_str(), cycle.as_str()), ("f::b", "f::b -> f::c -> f::b"));
         assert!(check_functions(vec![function("a", &["a"])]).is_err());
     }
 
