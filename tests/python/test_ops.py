@@ -1,0 +1,55 @@
+"""Every row of the operator registry, numerically against PyTorch."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import op_cases
+import op_harness
+
+CASES = {case.name: case for case in op_cases.load_all()}
+
+
+@pytest.fixture(scope="session")
+def prepared(request, tmp_path_factory, modelexport_binary):
+    """All selected cases, captured and exported in one batch."""
+    names = [item.callspec.params["name"] for item in request.session.items
+             if getattr(item, "originalname", "") == "test_operator" and "name" in getattr(item, "callspec").params]
+    root = tmp_path_factory.mktemp("ops")
+    ready = {name: op_harness.prepare(CASES[name], root / str(i)) for i, name in enumerate(names)}
+    op_harness.export_all([(CASES[name], one) for name, one in ready.items()], str(modelexport_binary))
+    return ready
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, id=f"{case.family}-{name}") for name, case in CASES.items()])
+def test_operator(name, prepared):
+    op_harness.check(CASES[name], prepared[name])
+
+
+def registry(binary) -> list[dict]:
+    run = subprocess.run([binary, "operators", "--format", "json"], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def test_every_row_has_a_case(modelexport_binary):
+    tested = {case.target for case in CASES.values()}
+    missing = sorted({row["target"] for row in registry(modelexport_binary)} - tested)
+    assert not missing, f"{len(missing)} rows without a case: {missing}"
+
+
+def test_schemas_are_those_of_pytorch(modelexport_binary):
+    import torch
+
+    wrong = []
+    for row in registry(modelexport_binary):
+        if not row["schema"]:
+            continue
+        overload = torch.ops
+        for part in row["target"].split("."):
+            overload = getattr(overload, part)
+        namespace = row["target"].split(".")[0]
+        if str(overload._schema) != f"{namespace}::{row['schema']}":
+            wrong.append(f"{row['target']}: {row['schema']} but PyTorch has {overload._schema}")
+    assert not wrong, "\n".join(wrong)
