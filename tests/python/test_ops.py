@@ -1,25 +1,24 @@
 """Every row of the operator registry, numerically against PyTorch."""
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 
 import op_cases
 import op_harness
+import support
 
 CASES = {case.name: case for case in op_cases.load_all()}
 
 
 @pytest.fixture(scope="session")
-def prepared(request, tmp_path_factory, modelexport_binary):
+def prepared(request, tmp_path_factory):
     """All selected cases, captured and exported in one batch."""
     names = [item.callspec.params["name"] for item in request.session.items
              if getattr(item, "originalname", "") == "test_operator" and "name" in getattr(item, "callspec").params]
     root = tmp_path_factory.mktemp("ops")
     ready = {name: op_harness.prepare(CASES[name], root / str(i)) for i, name in enumerate(names)}
-    op_harness.export_all([(CASES[name], one) for name, one in ready.items()], str(modelexport_binary))
+    op_harness.export_all([(CASES[name], one) for name, one in ready.items()], str(support.binary()))
     return ready
 
 
@@ -28,22 +27,21 @@ def test_operator(name, prepared):
     op_harness.check(CASES[name], prepared[name])
 
 
-def registry(binary) -> list[dict]:
-    run = subprocess.run([binary, "operators", "--format", "json"], capture_output=True, text=True, check=True)
-    return json.loads(run.stdout)
+def registry() -> list[dict]:
+    return json.loads(support.modelexport("operators", "--format", "json").stdout)
 
 
-def test_every_row_has_a_case(modelexport_binary):
+def test_every_row_has_a_case():
     tested = {case.target for case in CASES.values()}
-    missing = sorted({row["target"] for row in registry(modelexport_binary)} - tested)
+    missing = sorted({row["target"] for row in registry()} - tested)
     assert not missing, f"{len(missing)} rows without a case: {missing}"
 
 
-def test_schemas_are_those_of_pytorch(modelexport_binary):
+def test_schemas_are_those_of_pytorch():
     import torch
 
     wrong = []
-    for row in registry(modelexport_binary):
+    for row in registry():
         if not row["schema"]:
             continue
         overload = torch.ops
