@@ -13,9 +13,14 @@ macro_rules! families {
 }
 
 families! {
+    axes,
     binary,
+    expand,
+    join,
     linear,
     reshape,
+    slice,
+    split,
     symbolic,
     unary,
 }

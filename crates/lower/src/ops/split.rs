@@ -1,0 +1,67 @@
+//! Operators that cut a tensor into several along one axis: `Split`, with `Squeeze` where the axis goes away.
+//!
+//! The sizes of the parts are those of the results.
+
+use modelexport_graph::Dim;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.split.Tensor", "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", split),
+    Row::new("aten.split_copy.Tensor", "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", split),
+    Row::new("aten.split.sizes", "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", split),
+    Row::new(
+        "aten.split_with_sizes.default",
+        "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+        split,
+    ),
+    Row::new(
+        "aten.split_with_sizes_copy.default",
+        "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+        split,
+    ),
+    Row::new("aten.chunk.default", "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", split),
+    Row::new(
+        "aten.tensor_split.sections",
+        "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+        split,
+    ),
+    Row::new(
+        "aten.tensor_split.indices",
+        "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+        split,
+    ),
+    Row::new("aten.unbind.int", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind),
+    Row::new("aten.unbind_copy.int", "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", unbind),
+];
+
+fn split(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let axis = cx.axis("dim", cx.meta("self")?.sizes.len())?;
+    let sizes: Vec<Dim> =
+        cx.out_metas().iter().filter_map(|meta| meta.sizes.get(axis as usize).cloned()).collect();
+    Ok(parts(cx, x, &sizes, axis)?.into())
+}
+
+/// Cuts `x` along `axis`; the sizes may be symbolic.
+fn parts(cx: &mut Context<'_, '_>, x: ValueId, sizes: &[Dim], axis: i64) -> Result<Vec<ValueId>> {
+    if let [_] = sizes {
+        return Ok(vec![x]);
+    }
+    let split = cx.shape_value(sizes)?;
+    Ok(cx.emit_many("Split", &[Some(x), Some(split)], crate::attrs![axis = axis], sizes.len()))
+}
+
+fn unbind(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let axis = cx.axis("dim", cx.meta("self")?.sizes.len())?;
+    let ones = vec![Dim::Static(1); cx.out_count()];
+    let mut results = Vec::with_capacity(ones.len());
+    for part in parts(cx, x, &ones, axis)? {
+        results.push(cx.squeeze(part, &[axis]));
+    }
+    Ok(results.into())
+}

@@ -1,0 +1,20 @@
+import torch
+from op_cases import floats, op
+
+for target in ("aten.split.Tensor", "aten.split_copy.Tensor"):
+    op(target, floats(6, 3), 2)
+    op(target, floats(7, 3), 3)
+    op(target, floats(2, 3), 5, -1)
+for target in ("aten.split.sizes", "aten.split_with_sizes.default", "aten.split_with_sizes_copy.default"):
+    op(target, floats(6, 3), [1, 5])
+    op(target, floats(2, 6), [1, 0, 5], -1, dynamic={0: {0: "b"}}, alternative=[floats(3, 6)])
+op("aten.chunk.default", floats(6, 4), 3)
+op("aten.chunk.default", floats(7, 4), 3)
+op("aten.chunk.default", floats(2, 4), 2, -1, dynamic={0: {0: "b"}}, alternative=[floats(3, 4)])
+op("aten.chunk.default", torch.complex(floats(2, 4), floats(2, 4)), 2, -1)
+op("aten.tensor_split.sections", floats(7, 2), 3)
+op("aten.tensor_split.indices", floats(7, 2), [2, 5])
+for target in ("aten.unbind.int", "aten.unbind_copy.int"):
+    op(target, floats(3, 2))
+    op(target, floats(3, 2), -1)
+    op(target, floats(1, 2))
