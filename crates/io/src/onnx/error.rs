@@ -71,6 +71,8 @@ pub enum Error {
          (external data)"
     )]
     TooLarge { length: u64, cap: u64 },
+    #[error("the graph has messages nested deeper than {cap} levels; readers of ONNX would refuse it")]
+    GraphTooDeep { cap: usize },
     #[error("tensor {name:?}: the stored view of {sizes:?} elements has no size in bytes")]
     BadView { name: String, sizes: Vec<u64> },
 }
@@ -106,6 +108,7 @@ impl Error {
             | Error::Missing { .. }
             | Error::RecursiveFunction { .. }
             | Error::TooLarge { .. }
+            | Error::GraphTooDeep { .. }
             | Error::BadView { .. } => None,
         }
     }

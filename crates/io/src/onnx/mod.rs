@@ -3,6 +3,8 @@
 //! The code is written by hand because generated protobuf code drops unknown fields and field order, and loads every
 //! weight. Here tensor data is skipped, unknown fields are kept, and a file that only gains tags is copied around them.
 
+mod attribute_kind;
+mod encode;
 pub mod error;
 mod input;
 pub mod limits;
@@ -12,5 +14,6 @@ mod reader;
 mod schema;
 mod wire;
 
+pub use encode::{Chunk, encode, encoded_len};
 pub use error::{At, Error};
 pub use read::{OnnxFile, read, read_bytes, read_source};

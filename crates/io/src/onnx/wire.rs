@@ -100,6 +100,22 @@ pub(crate) fn get_varint(bytes: &[u8]) -> Varint {
     if bytes.len() < MAX_VARINT { Varint::Unfinished } else { Varint::Bad }
 }
 
+/// Number and length (tag and payload) of the field at the start of `bytes`. `None` for groups and for bytes that
+/// are no field.
+pub(crate) fn first_field(bytes: &[u8]) -> Option<(u32, usize)> {
+    let Varint::Value(tag, tag_length) = get_varint(bytes) else { return None };
+    let payload = bytes.get(tag_length as usize..)?;
+    let length = match (WireType::from_bits((tag & 7) as u8)?, get_varint(payload)) {
+        (WireType::Varint, Varint::Value(_, length)) => length,
+        (WireType::Fixed64, _) => 8,
+        (WireType::Fixed32, _) => 4,
+        (WireType::Length, Varint::Value(length, own_length)) => length.checked_add(own_length)?,
+        _ => return None,
+    };
+    let whole = usize::try_from(tag_length.checked_add(length)?).ok()?;
+    (whole <= bytes.len()).then_some((u32::try_from(tag >> 3).ok()?, whole))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -119,6 +135,17 @@ mod tests {
             prop_assert_eq!(get_varint(&bytes), Varint::Value(value, length));
             bytes.pop();
             prop_assert_eq!(get_varint(&bytes), Varint::Unfinished);
+        }
+    }
+
+    #[test]
+    fn the_first_field_ends_where_its_payload_ends() {
+        assert_eq!(first_field(&[0x08, 0xac, 0x02, 0x10]), Some((1, 3)));
+        assert_eq!(first_field(&[0x32, 0x02, b'a', b'b', 0x10]), Some((6, 4)));
+        assert_eq!(first_field(&[0x15, 0, 0, 0, 0]), Some((2, 5)));
+        assert_eq!(first_field(&[0x11, 0, 0, 0, 0, 0, 0, 0, 0]), Some((2, 9)));
+        for bad in [&[][..], &[0x32, 0x02, b'a'], &[0x0b, 0x0c], &[0x0e], &[0x15, 0]] {
+            assert_eq!(first_field(bad), None, "{bad:?}");
         }
     }
 

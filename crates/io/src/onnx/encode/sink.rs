@@ -1,0 +1,249 @@
+//! Where encoded fields go: to a sum of lengths first, then to bytes.
+
+use modelexport_graph::onnx::{Metadata, Unknown};
+use modelexport_graph::{Span, StridedView};
+
+use super::Chunk;
+use crate::onnx::error::Error;
+use crate::onnx::limits::MAX_NESTING;
+use crate::onnx::names;
+use crate::onnx::schema::entry;
+use crate::onnx::wire::{WireType, first_field, put_varint, tag, varint_len};
+
+/// Takes the fields of messages in order.
+pub(super) trait Sink: Sized {
+    fn varint(&mut self, value: u64);
+
+    fn bytes(&mut self, bytes: &[u8]);
+
+    /// The elements of a stored tensor, `length` bytes in all.
+    fn view(&mut self, view: &StridedView, dtype_bits: u64, length: u64);
+
+    /// A field that is a message, which `body` puts.
+    fn message(&mut self, number: u32, body: impl FnOnce(&mut Self));
+
+    /// Fields below 64 that were put into the current message and occur only once there, as bits.
+    fn written(&mut self) -> &mut u64;
+
+    /// Something that cannot be encoded.
+    fn fail(&mut self, error: Error);
+
+    fn tag(&mut self, number: u32, wire_type: WireType) {
+        self.varint(tag(number, wire_type));
+    }
+
+    fn mark(&mut self, number: u32) {
+        *self.written() |= 1u64.checked_shl(number).unwrap_or(0);
+    }
+
+    /// A varint field that occurs once.
+    fn number(&mut self, number: u32, value: i64) {
+        self.mark(number);
+        self.number_item(number, value);
+    }
+
+    /// The same, left out if it is 0.
+    fn number_unless_zero(&mut self, number: u32, value: i64) {
+        if value != 0 {
+            self.number(number, value);
+        }
+    }
+
+    fn number_item(&mut self, number: u32, value: i64) {
+        self.tag(number, WireType::Varint);
+        self.varint(value as u64);
+    }
+
+    fn float(&mut self, number: u32, value: f32) {
+        self.mark(number);
+        self.float_item(number, value);
+    }
+
+    fn float_item(&mut self, number: u32, value: f32) {
+        self.tag(number, WireType::Fixed32);
+        self.bytes(&value.to_le_bytes());
+    }
+
+    fn bytes_field(&mut self, number: u32, bytes: &[u8]) {
+        self.tag(number, WireType::Length);
+        self.varint(bytes.len() as u64);
+        self.bytes(bytes);
+    }
+
+    /// A string that occurs once, left out if it is empty.
+    fn text(&mut self, number: u32, text: &str) {
+        if !text.is_empty() {
+            self.mark(number);
+            self.text_item(number, text);
+        }
+    }
+
+    /// A string, also if it is empty.
+    fn text_item(&mut self, number: u32, text: &str) {
+        self.bytes_field(number, &names::to_bytes(text));
+    }
+
+    fn entries(&mut self, number: u32, entries: &Metadata) {
+        for (key, value) in entries {
+            self.message(number, |sink| {
+                sink.text_item(entry::KEY, key);
+                sink.text_item(entry::VALUE, value);
+            });
+        }
+    }
+
+    fn span_field(&mut self, span: Span) {
+        let view = StridedView { span, offset: 0, sizes: vec![span.length], strides: vec![1] };
+        self.view(&view, 8, span.length);
+    }
+
+    /// Fields that were kept as they stood. Where one says that a field had its default value, and the field has
+    /// another value by now, that value stands.
+    fn unknown(&mut self, unknown: &Unknown) {
+        let written = *self.written();
+        let mut rest = unknown.as_slice();
+        while written != 0
+            && let Some((number, length)) = first_field(rest)
+        {
+            let (field, after) = rest.split_at(length);
+            if 1u64.checked_shl(number).unwrap_or(0) & written == 0 {
+                self.bytes(field);
+            }
+            rest = after;
+        }
+        self.bytes(rest);
+    }
+}
+
+/// The first pass: lengths of messages, outer before inner.
+#[derive(Default)]
+pub(super) struct Sizer {
+    sizes: Vec<u64>,
+    total: u64,
+    written: u64,
+    depth: usize,
+    failure: Option<Error>,
+}
+
+/// Lengths of all messages, in the order in which they begin.
+pub(super) struct Sizes {
+    sizes: Vec<u64>,
+    total: u64,
+}
+
+impl Sizes {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+impl Sizer {
+    pub(super) fn finish(self) -> Result<Sizes, Error> {
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(Sizes { sizes: self.sizes, total: self.total }),
+        }
+    }
+}
+
+impl Sink for Sizer {
+    fn varint(&mut self, value: u64) {
+        self.total += varint_len(value);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+    }
+
+    fn view(&mut self, _: &StridedView, _: u64, length: u64) {
+        self.total = self.total.saturating_add(length);
+    }
+
+    fn message(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
+        if self.depth >= MAX_NESTING {
+            self.fail(Error::GraphTooDeep { cap: MAX_NESTING });
+            return;
+        }
+        self.tag(number, WireType::Length);
+        let slot = self.sizes.len();
+        self.sizes.push(0);
+        let outer_total = std::mem::take(&mut self.total);
+        let outer_written = std::mem::take(&mut self.written);
+        self.depth += 1;
+        body(self);
+        self.depth -= 1;
+        self.written = outer_written;
+        let size = std::mem::replace(&mut self.total, outer_total);
+        if let Some(stored) = self.sizes.get_mut(slot) {
+            *stored = size;
+        }
+        self.total = self.total.saturating_add(varint_len(size)).saturating_add(size);
+    }
+
+    fn written(&mut self) -> &mut u64 {
+        &mut self.written
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+    }
+}
+
+/// The second pass: bytes.
+pub(super) struct Writer {
+    sizes: std::vec::IntoIter<u64>,
+    chunks: Vec<Chunk>,
+    bytes: Vec<u8>,
+    written: u64,
+}
+
+impl Writer {
+    pub(super) fn new(sizes: Sizes) -> Self {
+        Writer { sizes: sizes.sizes.into_iter(), chunks: Vec::new(), bytes: Vec::new(), written: 0 }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Chunk> {
+        self.end_bytes();
+        self.chunks
+    }
+
+    fn end_bytes(&mut self) {
+        if !self.bytes.is_empty() {
+            self.chunks.push(Chunk::Bytes(std::mem::take(&mut self.bytes)));
+        }
+    }
+}
+
+impl Sink for Writer {
+    fn varint(&mut self, value: u64) {
+        put_varint(&mut self.bytes, value);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn view(&mut self, view: &StridedView, dtype_bits: u64, length: u64) {
+        if length > 0 {
+            self.end_bytes();
+            self.chunks.push(Chunk::View { view: view.clone(), dtype_bits });
+        }
+    }
+
+    fn message(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
+        self.tag(number, WireType::Length);
+        let size = self.sizes.next().unwrap_or_default();
+        self.varint(size);
+        let outer_written = std::mem::take(&mut self.written);
+        body(self);
+        self.written = outer_written;
+    }
+
+    fn written(&mut self) -> &mut u64 {
+        &mut self.written
+    }
+
+    fn fail(&mut self, _: Error) {
+        // The first pass has failed for the same reason, so there is no second.
+    }
+}
