@@ -1,1 +1,94 @@
-//! The `.pt2` archive that `torch.export.save` writes.
+//! The `.pt2` archive that `torch.export.save` writes, from torch 2.9 on: a zip file with the program as JSON, the
+//! weights as raw bytes, and nothing that must be unpickled.
+//!
+//! ```text
+//! <root>/models/<model>.json                            the program
+//! <root>/data/weights/<model>_weights_config.json       parameters and buffers: shape, strides, zip entry
+//! <root>/data/weights/weight_0, weight_1, …             their storages
+//! <root>/data/constants/<model>_constants_config.json   constants and buffers that are not saved
+//! <root>/data/constants/tensor_0, …
+//! <root>/byteorder, archive_version                     checked
+//! <root>/data/sample_inputs/<model>.pt                  a pickle: never opened
+//! ```
+//!
+//! [`archive`] finds the bytes, [`schema`] and [`argument`] mirror the JSON, and [`program`] turns it into the
+//! types that the rest of modelexport works on.
+
+mod archive;
+mod args;
+mod argument;
+mod codes;
+mod error;
+mod graph;
+mod json;
+mod layout;
+mod module_path;
+mod module_stack;
+mod names;
+mod program;
+mod schema;
+mod sym_function;
+mod sym_text;
+mod values;
+mod weights;
+
+use std::path::Path;
+
+use modelexport_graph::SourceId;
+use modelexport_graph::aten::{Program, WeightKind};
+use rawzip::ReaderAt;
+
+use crate::source::{Source, Sources};
+
+pub use error::{Error, Place, Problem};
+
+/// A captured program and the file that its weights are in.
+#[derive(Debug)]
+pub struct Archive {
+    pub program: Program,
+    pub sources: Sources,
+}
+
+/// Reads an archive. Weights stay where they are; the program holds their addresses.
+pub fn read(path: &Path) -> Result<Archive, Error> {
+    let fail = |problem| Error { path: path.into(), problem: Box::new(problem) };
+    let mut sources = Sources::new();
+    let id = sources.add_file(path).map_err(|error| fail(Problem::Open(error)))?;
+    let program = match sources.get(id) {
+        Some(source) => read_program(SourceReader(source), source.len(), id),
+        None => Err(Problem::NotZip),
+    };
+    Ok(Archive { program: program.map_err(fail)?, sources })
+}
+
+fn read_program<R: ReaderAt>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {
+    let archive = archive::Archive::open(reader, length)?;
+    let layout = layout::find(&archive)?;
+    let mut shared = values::Shared::default();
+    let mut weights = weights::Weights::default();
+    let folders = [
+        (&layout.weights, &layout.weights_config, WeightKind::Buffer),
+        (&layout.constants, &layout.constants_config, WeightKind::Constant),
+    ];
+    for (path, config, kind) in folders {
+        let folder = weights::Folder { path, config, kind };
+        weights.read_folder(&archive, source, &folder, &mut shared)?;
+    }
+    let bytes = archive.read_json(&layout.program)?;
+    drop(archive);
+    program::read(&layout.program, &bytes, weights, shared)
+}
+
+/// A source as `rawzip` wants to read it.
+struct SourceReader<'a>(&'a Source);
+
+impl ReaderAt for SourceReader<'_> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let left = self.0.len().saturating_sub(offset);
+        let count = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        match buffer.get_mut(..count) {
+            Some(wanted) => self.0.read_at(offset, wanted).map(|()| count),
+            None => Ok(0),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The zip container: where each entry's bytes are in the file.
+//!
+//! Entries are stored as they are, so that a weight is a range of bytes of the file. The central directory is
+//! believed only as far as the local headers agree.
+
+use std::collections::HashMap;
+use std::io;
+
+use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
+
+use super::error::Problem;
+
+/// Most entries that an archive may list. A model has a few for itself and one for each weight.
+pub(super) const MAX_ENTRIES: usize = 4_000_000;
+/// Largest JSON text that is read into memory.
+pub(super) const MAX_JSON_BYTES: u64 = 8 << 30;
+/// Largest of the small entries (`byteorder`, `archive_version`).
+const MAX_MARK_BYTES: u64 = 4096;
+
+/// One entry of the archive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// First byte of the content, counted from the start of the file.
+    pub offset: u64,
+    pub length: u64,
+    checksum: u32,
+    is_stored: bool,
+}
+
+/// The entries by their full names.
+pub(super) struct Archive<R> {
+    reader: R,
+    entries: HashMap<String, Entry>,
+    /// In the order of the central directory.
+    names: Vec<String>,
+}
+
+/// An entry that is not yet compared with the others.
+struct Listed {
+    name: String,
+    header: u64,
+    end: u64,
+}
+
+impl<R: ReaderAt> Archive<R> {
+    /// Reads the directory of a zip file of `length` bytes.
+    pub fn open(reader: R, length: u64) -> Result<Self, Problem> {
+        let mut start = [0; 4];
+        let starts_like_zip = length >= 4 && {
+            reader.read_exact_at(&mut start, 0).map_err(Problem::Read)?;
+            &start == b"PK\x03\x04"
+        };
+        let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
+        let zip = match ZipLocator::new().locate_in_reader(reader, &mut buffer, length) {
+            Ok(zip) => zip,
+            Err((_, error)) if starts_like_zip => return Err(damaged(error)),
+            Err((_, error)) => {
+                return Err(match damaged(error) {
+                    Problem::Truncated { .. } => Problem::NotZip,
+                    problem => problem,
+                });
+            }
+        };
+        let (entries, names) = read_entries(&zip, length)?;
+        Ok(Archive { reader: zip.into_inner(), entries, names })
+    }
+
+    /// Full names, in the order of the central directory.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// Where a stored entry is; `None` if there is none of this name.
+    pub fn find(&self, name: &str) -> Result<Option<Entry>, Problem> {
+        match self.entries.get(name) {
+            Some(entry) if !entry.is_stored => Err(Problem::NotStored { entry: name.into() }),
+            found => Ok(found.copied()),
+        }
+    }
+
+    /// The content of an entry that must be there, checked against its checksum.
+    pub fn read_json(&self, name: &str) -> Result<Vec<u8>, Problem> {
+        self.read(name, MAX_JSON_BYTES)?.ok_or_else(|| Problem::MissingEntry { entry: name.into() })
+    }
+
+    /// The content of a small text entry without the white space around it.
+    pub fn read_mark(&self, name: &str) -> Result<Option<String>, Problem> {
+        let bytes = self.read(name, MAX_MARK_BYTES)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+    }
+
+    fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Problem> {
+        let Some(entry) = self.find(name)? else { return Ok(None) };
+        let length = usize::try_from(entry.length).ok().filter(|_| entry.length <= limit);
+        let Some(length) = length else {
+            return Err(Problem::EntryTooLarge { entry: name.into(), length: entry.length, limit });
+        };
+        // The entry lies inside the file, so this allocates no more than the file's length.
+        let mut bytes = vec![0; length];
+        self.reader.read_exact_at(&mut bytes, entry.offset).map_err(Problem::Read)?;
+        if rawzip::crc32(&bytes) != entry.checksum {
+            return Err(Problem::Checksum { entry: name.into() });
+        }
+        Ok(Some(bytes))
+    }
+}
+
+type Directory = (HashMap<String, Entry>, Vec<String>);
+
+fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directory, Problem> {
+    let directory = zip.directory_offset();
+    let mut buffer = vec![0; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
+    let mut header_buffer = vec![0; 2 * usize::from(u16::MAX)];
+    let mut records = zip.entries(&mut buffer);
+    let mut entries = HashMap::new();
+    let mut names = Vec::new();
+    let mut listed = Vec::new();
+    while let Some(record) = records.next_entry().map_err(damaged)? {
+        if listed.len() == MAX_ENTRIES {
+            return Err(Problem::TooManyEntries { limit: MAX_ENTRIES });
+        }
+        let bytes = record.file_path();
+        let name = match std::str::from_utf8(bytes.as_bytes()) {
+            Ok(name) => name.to_owned(),
+            Err(_) => {
+                let entry = String::from_utf8_lossy(bytes.as_bytes()).into_owned();
+                return Err(Problem::EntryNameNotUtf8 { entry });
+            }
+        };
+        let header = record.local_header_offset();
+        if header >= length {
+            return Err(Problem::EntryOutside { entry: name, start: header, end: header, length });
+        }
+        let found = zip.get_entry(record.wayfinder()).map_err(damaged)?;
+        let (start, end) = found.compressed_data_range();
+        if end > directory {
+            return Err(Problem::EntryOutside { entry: name, start, end, length: directory });
+        }
+        let local = found.local_header(&mut header_buffer).map_err(damaged)?;
+        let mismatch = |what| Problem::HeaderMismatch { entry: name.clone(), what };
+        if local.file_path().as_bytes() != name.as_bytes() {
+            return Err(mismatch("its name"));
+        }
+        if local.compression_method() != record.compression_method() {
+            return Err(mismatch("its compression"));
+        }
+        // A writer that streams leaves the sizes of the local header at zero and puts them behind the content.
+        let has_sizes = !local.flags().has_data_descriptor();
+        if has_sizes && local.compressed_size_hint() != record.compressed_size_hint() {
+            return Err(mismatch("its size"));
+        }
+        let is_stored =
+            record.compression_method() == CompressionMethod::STORE && !record.flags().is_encrypted();
+        if is_stored && record.compressed_size_hint() != record.uncompressed_size_hint() {
+            return Err(mismatch("its size"));
+        }
+        let entry = Entry { offset: start, length: end - start, checksum: record.crc32(), is_stored };
+        if entries.insert(name.clone(), entry).is_some() {
+            return Err(Problem::DuplicateEntry { entry: name });
+        }
+        names.push(name.clone());
+        listed.push(Listed { name, header, end });
+    }
+    refuse_overlaps(listed)?;
+    Ok((entries, names))
+}
+
+/// Two entries on the same bytes could mean different things to different readers.
+fn refuse_overlaps(mut listed: Vec<Listed>) -> Result<(), Problem> {
+    listed.sort_by(|a, b| (a.header, a.end, &a.name).cmp(&(b.header, b.end, &b.name)));
+    for pair in listed.windows(2) {
+        if let [first, second] = pair
+            && second.header < first.end
+        {
+            return Err(Problem::OverlappingEntries {
+                first: first.name.clone(),
+                second: second.name.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// An operating system's error stays one; all else means that the archive is not whole.
+fn damaged(error: rawzip::Error) -> Problem {
+    match error.into_kind() {
+        rawzip::ErrorKind::IO(error) if error.kind() != io::ErrorKind::UnexpectedEof => Problem::Read(error),
+        kind => Problem::Truncated { reason: kind.to_string() },
+    }
+}

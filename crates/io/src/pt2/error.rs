@@ -1,0 +1,184 @@
+//! What can be wrong with a `.pt2` archive.
+
+use std::path::PathBuf;
+
+use crate::ErrorKind;
+
+/// Names come from the file and may hold anything, so messages show them quoted and escaped.
+#[derive(Debug, thiserror::Error)]
+pub struct Error {
+    pub path: PathBuf,
+    pub problem: Box<Problem>,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &*self.problem {
+            // It begins with the path already.
+            Problem::Open(error) => error.fmt(f),
+            problem => write!(f, "{}: {problem}", self.path.display()),
+        }
+    }
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match &*self.problem {
+            Problem::Open(error) => error.kind(),
+            Problem::Read(_) => ErrorKind::Io,
+            _ => ErrorKind::BadInput,
+        }
+    }
+}
+
+/// One way in which an archive can be bad.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    // The file.
+    #[error(transparent)]
+    Open(crate::source::Error),
+    #[error("cannot read: {0}")]
+    Read(std::io::Error),
+
+    // The zip container.
+    #[error("is not a zip archive; a .pt2 file is written by torch.export.save")]
+    NotZip,
+    #[error("the zip archive is cut off or damaged ({reason}); copy or save the file again")]
+    Truncated { reason: String },
+    #[error("the zip archive lists more than {limit} entries")]
+    TooManyEntries { limit: usize },
+    #[error("the zip entry {entry:?} has a name that is not UTF-8")]
+    EntryNameNotUtf8 { entry: String },
+    #[error("the zip archive has two entries named {entry:?}")]
+    DuplicateEntry { entry: String },
+    #[error("the zip entries {first:?} and {second:?} overlap")]
+    OverlappingEntries { first: String, second: String },
+    #[error("the zip entry {entry:?}: its local header and the central directory disagree about {what}")]
+    HeaderMismatch { entry: String, what: &'static str },
+    #[error("the zip entry {entry:?} lies outside of the file (bytes {start} to {end} of {length})")]
+    EntryOutside { entry: String, start: u64, end: u64, length: u64 },
+    #[error(
+        "the zip entry {entry:?} is compressed or encrypted; torch.export.save stores entries as they are"
+    )]
+    NotStored { entry: String },
+    #[error("the zip entry {entry:?} does not match its checksum; copy or save the file again")]
+    Checksum { entry: String },
+    #[error("the zip entry {entry:?} has {length} bytes, more than the {limit} that are read")]
+    EntryTooLarge { entry: String, length: u64, limit: u64 },
+
+    // The layout of the archive.
+    #[error("has no models/*.json ({found}); save the program with torch.export.save of torch 2.9 or later")]
+    NoModel { found: &'static str },
+    #[error("holds several models ({}); save each into a file of its own", names.join(", "))]
+    SeveralModels { names: Vec<String> },
+    #[error("was written by an old torch ({found}); load it and save it again with torch 2.9 or later")]
+    OldLayout { found: String },
+    #[error("has the byte order {found:?}; only \"little\" can be read: save it on a little-endian machine")]
+    ByteOrder { found: String },
+    #[error("has the archive version {found:?}; only \"0\" is known: save it with torch 2.9 to 2.15")]
+    ArchiveVersion { found: String },
+    #[error("lacks the entry {entry:?}; save it again with torch 2.9 or later")]
+    MissingEntry { entry: String },
+    #[error(
+        "has schema version {major}.{minor} (torch {torch:?}); versions 8.14 to 8.20 can be read: \
+         save it with torch 2.9 to 2.15"
+    )]
+    SchemaVersion { major: i64, minor: i64, torch: String },
+
+    // The JSON text.
+    #[error("{entry:?} is not UTF-8 (byte {offset})")]
+    JsonNotUtf8 { entry: String, offset: usize },
+    #[error("{entry:?} is nested more than {limit} levels deep (byte {offset})")]
+    JsonTooDeep { entry: String, limit: usize, offset: usize },
+    #[error("{entry:?} has a key twice: {message}")]
+    JsonDuplicateKey { entry: String, message: String },
+    #[error("{entry:?} cannot be read: {message}")]
+    Json { entry: String, message: String },
+
+    // The program.
+    #[error("{place}: unknown argument kind {kind:?}; it needs a newer modelexport")]
+    UnknownArgumentKind { place: Place, kind: String },
+    #[error("{place}: unknown {what} {code}; it needs a newer modelexport")]
+    UnknownCode { place: Place, what: &'static str, code: i64 },
+    #[error("{place}: the value {name:?} is not defined before its use")]
+    DanglingValue { place: Place, name: String },
+    #[error("{place}: the value {name:?} is used as {used} but is {is}")]
+    WrongValueKind { place: Place, name: String, used: &'static str, is: &'static str },
+    #[error("{place}: the value {name:?} has no entry in {table}")]
+    MissingMetadata { place: Place, name: String, table: &'static str },
+    #[error("{place}: the value {name:?} is defined twice")]
+    DuplicateDefinition { place: Place, name: String },
+    #[error("two nodes of one graph are called {node:?}")]
+    DuplicateNode { node: String },
+    #[error("{place}: a result cannot be {kind}")]
+    BadResult { place: Place, kind: &'static str },
+    #[error("{place}: the expression {text:?} cannot be read: {reason}")]
+    SymbolicExpression { place: Place, text: String, reason: String },
+    #[error("{place}: {what} {value} is negative")]
+    NegativeDimension { place: Place, what: &'static str, value: i64 },
+    #[error("{place}: {sizes} sizes but {strides} strides")]
+    StrideCount { place: Place, sizes: usize, strides: usize },
+    #[error("the signature does not fit the graph: {reason}")]
+    Signature { reason: String },
+    #[error("node {node:?}: the module stack {text:?} cannot be read: expected entries `key,path,class`")]
+    ModuleStack { node: String, text: String },
+    #[error("holds more than {limit} {what}")]
+    TooMany { what: &'static str, limit: u64 },
+
+    // The weights.
+    #[error("weight {weight:?} is stored as a pickle, which is never read: save a model with plain tensors")]
+    PickledWeight { weight: String },
+    #[error("weight {weight:?} is in the graph but not in the archive's weights or constants")]
+    MissingWeight { weight: String },
+    #[error("weight {weight:?}: its bytes, zip entry {entry:?}, are not in the archive")]
+    MissingWeightBytes { weight: String, entry: String },
+    #[error("weight {weight:?} has a symbolic shape; a stored tensor has a plain one")]
+    SymbolicWeight { weight: String },
+    #[error("weight {weight:?}: the product of its sizes or strides overflows")]
+    WeightOverflow { weight: String },
+    #[error("weight {weight:?} needs {needed} bytes of {entry:?}, which has {length}")]
+    WeightOutside { weight: String, entry: String, needed: u64, length: u64 },
+    #[error("weight {weight:?} has the layout {layout}; only strided tensors can be read")]
+    WeightLayout { weight: String, layout: &'static str },
+    #[error("weight {weight:?} is {stored} in the archive but {graph} in the graph")]
+    WeightMismatch { weight: String, stored: String, graph: String },
+}
+
+/// Where in the program something is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    GraphInput {
+        index: usize,
+    },
+    GraphOutput {
+        index: usize,
+    },
+    Argument {
+        node: String,
+        argument: String,
+    },
+    Result {
+        node: String,
+        index: usize,
+    },
+    /// An entry of one of the graph's value tables.
+    Value {
+        name: String,
+    },
+    Weight {
+        name: String,
+    },
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::GraphInput { index } => write!(f, "graph input {index}"),
+            Place::GraphOutput { index } => write!(f, "graph output {index}"),
+            Place::Argument { node, argument } => write!(f, "node {node:?}, argument {argument:?}"),
+            Place::Result { node, index } => write!(f, "node {node:?}, result {index}"),
+            Place::Value { name } => write!(f, "value {name:?}"),
+            Place::Weight { name } => write!(f, "weight {name:?}"),
+        }
+    }
+}

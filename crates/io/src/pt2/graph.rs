@@ -1,0 +1,132 @@
+//! Graphs: nodes in order, with their arguments resolved and their origin looked up.
+
+use std::collections::{HashMap, HashSet};
+
+use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
+use modelexport_graph::{Name, Scopes};
+use serde_json::value::RawValue;
+
+use super::args::{Frame, plain_target};
+use super::argument::Argument;
+use super::error::{Place, Problem};
+use super::module_stack::ModuleStacks;
+use super::schema::{self, KEYWORD};
+use super::values::{Shared, Values};
+
+/// Most values of one graph, since ids have 32 bits.
+const MAX_VALUES: usize = u32::MAX as usize;
+
+/// Where nodes come from: module calls and lines of Python.
+pub(super) struct Origins<'a> {
+    pub stacks: ModuleStacks,
+    pub traces: Vec<Box<str>>,
+    trace_ids: HashMap<&'a str, u32>,
+    entry: &'a str,
+}
+
+impl<'a> Origins<'a> {
+    /// `entry`: the zip entry that is read, for messages.
+    pub fn new(stacks: ModuleStacks, entry: &'a str) -> Self {
+        Origins { stacks, traces: Vec::new(), trace_ids: HashMap::new(), entry }
+    }
+
+    /// The id of a stack trace, which is unescaped only once.
+    fn trace(&mut self, raw: &'a RawValue) -> Result<Option<u32>, Problem> {
+        if let Some(id) = self.trace_ids.get(raw.get()) {
+            return Ok(Some(*id));
+        }
+        let text: Option<Box<str>> = serde_json::from_str(raw.get()).map_err(|error| Problem::Json {
+            entry: self.entry.into(),
+            message: format!("a stack_trace: {error}"),
+        })?;
+        let Some(text) = text else { return Ok(None) };
+        let id = self.traces.len() as u32;
+        self.traces.push(text);
+        self.trace_ids.insert(raw.get(), id);
+        Ok(Some(id))
+    }
+}
+
+/// `is_top`: nodes of the outermost graph belong to the root where nothing else is known.
+pub(super) fn convert<'a>(
+    mut raw: schema::Graph<'a>,
+    shared: &mut Shared,
+    origins: &mut Origins<'a>,
+    is_top: bool,
+) -> Result<aten::Graph, Problem> {
+    let announced = raw.tensor_values.0.len().max(raw.nodes.len());
+    if announced > MAX_VALUES {
+        return Err(Problem::TooMany { what: "values in one graph", limit: MAX_VALUES as u64 });
+    }
+    let values = Values::announce(&mut raw, shared)?;
+    let graph =
+        aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };
+    let mut frame = Frame { graph, values, shared };
+    for (index, input) in raw.inputs.into_iter().enumerate() {
+        let input = frame.result(input, || Place::GraphInput { index })?;
+        frame.graph.inputs.push(input);
+    }
+    let mut names = HashSet::with_capacity(raw.nodes.len());
+    frame.graph.nodes.reserve_exact(raw.nodes.len());
+    for (index, node) in raw.nodes.into_iter().enumerate() {
+        let name = node_name(&node, index, frame.shared);
+        if !names.insert(name.clone()) {
+            return Err(Problem::DuplicateNode { node: name.to_string() });
+        }
+        let node = convert_node(node, name, &mut frame, origins, is_top)?;
+        frame.graph.nodes.push(node);
+    }
+    for (index, output) in raw.outputs.into_iter().enumerate() {
+        let place = || Place::GraphOutput { index };
+        let output = frame.argument(output, &place, &mut |_, graph| {
+            Err(Problem::DanglingValue { place: place(), name: graph.name.to_string() })
+        })?;
+        frame.graph.outputs.push(output);
+    }
+    Ok(frame.graph)
+}
+
+fn convert_node<'a>(
+    raw: schema::Node<'a>,
+    name: Name,
+    frame: &mut Frame<'_, 'a>,
+    origins: &mut Origins<'a>,
+    is_top: bool,
+) -> Result<aten::Node, Problem> {
+    let unknown = is_top.then_some(Scopes::ROOT);
+    let scope = match &raw.metadata.nn_module_stack {
+        Some(text) => origins
+            .stacks
+            .scope(text)
+            .map_err(|_| Problem::ModuleStack { node: name.to_string(), text: text.to_string() })?,
+        None => None,
+    };
+    let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace))?;
+    let mut args = Vec::with_capacity(raw.inputs.len());
+    for input in raw.inputs {
+        let place = || Place::Argument { node: name.to_string(), argument: input.name.to_string() };
+        let arg = frame.argument(input.arg, &place, &mut |shared, subgraph| {
+            let name = shared.name(&subgraph.name);
+            let graph = convert(subgraph.graph, shared, origins, false)?;
+            Ok(Arg::Graph(Box::new(Subgraph { name, graph })))
+        })?;
+        let is_keyword = input.kind == Some(KEYWORD);
+        args.push(NamedArg { name: frame.shared.name(&input.name), arg, is_keyword });
+    }
+    let mut outputs = Vec::with_capacity(raw.outputs.len());
+    for (index, output) in raw.outputs.into_iter().enumerate() {
+        outputs.push(frame.result(output, || Place::Result { node: name.to_string(), index })?);
+    }
+    let target = plain_target(&raw.target, frame.shared);
+    Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), trace })
+}
+
+/// The FX name. Where an older torch left it out, a node with one tensor is called like the tensor, as in FX; others
+/// get a name that cannot be a value's.
+fn node_name(node: &schema::Node<'_>, index: usize, shared: &mut Shared) -> Name {
+    match (&node.name, node.outputs.as_slice()) {
+        (Some(name), _) => shared.name(name),
+        (None, [Argument::Tensor(tensor)]) => shared.name(&tensor.name),
+        (None, _) => shared.name(&format!("{}#{index}", &*node.target)),
+    }
+}

@@ -1,0 +1,279 @@
+//! The values of one graph while it is converted: names to ids, each defined once and before its use.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use modelexport_graph::aten::{Graph, TensorMeta, ValueId, ValueKind};
+use modelexport_graph::{Dim, Name, SymExpr};
+
+use super::codes;
+use super::error::{Place, Problem};
+use super::json::Text;
+use super::schema;
+use super::sym_text;
+
+/// What is shared by all graphs of a program: names and expressions occur over and over.
+#[derive(Default)]
+pub(super) struct Shared {
+    names: std::collections::HashSet<Name>,
+    expressions: HashMap<Box<str>, SymExpr>,
+}
+
+impl Shared {
+    pub fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        let name: Name = text.into();
+        self.names.insert(name.clone());
+        name
+    }
+
+    fn expression(&mut self, text: &str, place: impl FnOnce() -> Place) -> Result<SymExpr, Problem> {
+        if let Some(expression) = self.expressions.get(text) {
+            return Ok(expression.clone());
+        }
+        let expression = sym_text::parse(text).map_err(|reason| Problem::SymbolicExpression {
+            place: place(),
+            text: text.into(),
+            reason,
+        })?;
+        self.expressions.insert(text.into(), expression.clone());
+        Ok(expression)
+    }
+
+    pub fn dimension(
+        &mut self,
+        size: schema::SymInt<'_>,
+        place: impl FnOnce() -> Place,
+    ) -> Result<Dim, Problem> {
+        Ok(match self.integer(size, place)? {
+            SymExpr::Int(value) => Dim::Static(value),
+            expression => Dim::Symbolic(expression),
+        })
+    }
+
+    fn integer(
+        &mut self,
+        value: schema::SymInt<'_>,
+        place: impl FnOnce() -> Place,
+    ) -> Result<SymExpr, Problem> {
+        match value {
+            schema::SymInt::Int(value) => Ok(SymExpr::Int(value)),
+            schema::SymInt::Expr(expression) => self.expression(&expression.expr_str, place),
+        }
+    }
+}
+
+/// What a value is, in the words of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Tensor,
+    SymInt,
+    SymFloat,
+    SymBool,
+    CustomObject,
+}
+
+impl Sort {
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Tensor => "a tensor",
+            Sort::SymInt => "a symbolic integer",
+            Sort::SymFloat => "a symbolic float",
+            Sort::SymBool => "a symbolic bool",
+            Sort::CustomObject => "a custom object",
+        }
+    }
+
+    fn table(self) -> &'static str {
+        match self {
+            Sort::Tensor => "tensor_values",
+            Sort::SymInt => "sym_int_values",
+            Sort::SymFloat => "sym_float_values",
+            Sort::SymBool => "sym_bool_values",
+            Sort::CustomObject => "custom_obj_values",
+        }
+    }
+}
+
+fn sort_of(kind: &ValueKind) -> Sort {
+    match kind {
+        ValueKind::Tensor(_) | ValueKind::Token => Sort::Tensor,
+        ValueKind::SymInt(_) => Sort::SymInt,
+        ValueKind::SymFloat(_) => Sort::SymFloat,
+        ValueKind::SymBool(_) => Sort::SymBool,
+        ValueKind::CustomObject { .. } => Sort::CustomObject,
+    }
+}
+
+enum State {
+    /// In a table of the graph, not yet defined by an input or a node.
+    Announced(ValueKind),
+    Defined(ValueId),
+}
+
+/// Names of a graph. A value gets its id where it is defined, so ids follow the order of the graph.
+pub(super) struct Values<'a> {
+    by_name: HashMap<Text<'a>, State>,
+}
+
+impl<'a> Values<'a> {
+    /// Takes the tables out of `graph`.
+    pub fn announce(graph: &mut schema::Graph<'a>, shared: &mut Shared) -> Result<Self, Problem> {
+        let count = graph.tensor_values.0.len() + graph.sym_int_values.0.len();
+        let mut values = Values { by_name: HashMap::with_capacity(count) };
+        for (name, meta) in std::mem::take(&mut graph.tensor_values).0 {
+            let meta = tensor_meta(meta, shared, || Place::Value { name: name.to_string() })?;
+            values.announce_one(name, ValueKind::Tensor(meta))?;
+        }
+        for (name, value) in std::mem::take(&mut graph.sym_int_values).0 {
+            let expression = shared.integer(value, || Place::Value { name: name.to_string() })?;
+            values.announce_one(name, ValueKind::SymInt(expression))?;
+        }
+        for (name, value) in std::mem::take(&mut graph.sym_float_values).0 {
+            let expression = match value {
+                schema::SymFloat::Float(value) => SymExpr::float(value.0),
+                schema::SymFloat::Expr(expression) => {
+                    shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
+                }
+            };
+            values.announce_one(name, ValueKind::SymFloat(expression))?;
+        }
+        for (name, value) in std::mem::take(&mut graph.sym_bool_values).0 {
+            let expression = match value {
+                schema::SymBool::Bool(value) => SymExpr::Bool(value),
+                schema::SymBool::Expr(expression) => {
+                    shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
+                }
+            };
+            values.announce_one(name, ValueKind::SymBool(expression))?;
+        }
+        for (name, object) in std::mem::take(&mut graph.custom_obj_values).0 {
+            let class = shared.name(&object.class_fqn);
+            values.announce_one(name, ValueKind::CustomObject { class })?;
+        }
+        Ok(values)
+    }
+
+    fn announce_one(&mut self, name: Text<'a>, kind: ValueKind) -> Result<(), Problem> {
+        match self.by_name.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(State::Announced(kind));
+                Ok(())
+            }
+            Entry::Occupied(entry) => {
+                let name = entry.key().to_string();
+                Err(Problem::DuplicateDefinition { place: Place::Value { name: name.clone() }, name })
+            }
+        }
+    }
+
+    /// `name` comes into being here.
+    pub fn define(
+        &mut self,
+        graph: &mut Graph,
+        shared: &mut Shared,
+        name: &Text<'a>,
+        sort: Sort,
+        place: impl FnOnce() -> Place,
+    ) -> Result<ValueId, Problem> {
+        let id = ValueId(graph.values.len() as u32);
+        let Some(state) = self.by_name.get_mut(name) else {
+            return Err(Problem::MissingMetadata {
+                place: place(),
+                name: name.to_string(),
+                table: sort.table(),
+            });
+        };
+        match std::mem::replace(state, State::Defined(id)) {
+            State::Announced(kind) if sort_of(&kind) == sort => Ok(graph.add_value(shared.name(name), kind)),
+            State::Announced(kind) => Err(Problem::WrongValueKind {
+                place: place(),
+                name: name.to_string(),
+                used: sort.name(),
+                is: sort_of(&kind).name(),
+            }),
+            State::Defined(_) => Err(Problem::DuplicateDefinition { place: place(), name: name.to_string() }),
+        }
+    }
+
+    /// A custom object that is an argument without being an input: a constant of the program.
+    pub fn define_object(
+        &mut self,
+        graph: &mut Graph,
+        shared: &mut Shared,
+        object: &schema::CustomObject<'a>,
+    ) -> ValueId {
+        match self.by_name.get(&object.name) {
+            Some(State::Defined(id)) => *id,
+            _ => {
+                let class = shared.name(&object.class_fqn);
+                let id = graph.add_value(shared.name(&object.name), ValueKind::CustomObject { class });
+                self.by_name.insert(object.name.clone(), State::Defined(id));
+                id
+            }
+        }
+    }
+
+    /// The id of a value that was defined before.
+    pub fn resolve(
+        &self,
+        graph: &Graph,
+        name: &str,
+        sort: Sort,
+        place: impl FnOnce() -> Place,
+    ) -> Result<ValueId, Problem> {
+        let Some(State::Defined(id)) = self.by_name.get(name) else {
+            return Err(Problem::DanglingValue { place: place(), name: name.into() });
+        };
+        let is = graph.value(*id).map_or(sort, |value| sort_of(&value.kind));
+        if is != sort {
+            return Err(Problem::WrongValueKind {
+                place: place(),
+                name: name.into(),
+                used: sort.name(),
+                is: is.name(),
+            });
+        }
+        Ok(*id)
+    }
+}
+
+pub(super) fn tensor_meta(
+    meta: schema::TensorMeta<'_>,
+    shared: &mut Shared,
+    place: impl Fn() -> Place,
+) -> Result<TensorMeta, Problem> {
+    if meta.sizes.len() != meta.strides.len() {
+        let (sizes, strides) = (meta.sizes.len(), meta.strides.len());
+        return Err(Problem::StrideCount { place: place(), sizes, strides });
+    }
+    let mut dimensions = |list: Vec<schema::SymInt<'_>>, what| -> Result<Vec<Dim>, Problem> {
+        let mut dimensions = Vec::with_capacity(list.len());
+        for value in list {
+            match shared.dimension(value, &place)? {
+                Dim::Static(value) if value < 0 => {
+                    return Err(Problem::NegativeDimension { place: place(), what, value });
+                }
+                dimension => dimensions.push(dimension),
+            }
+        }
+        Ok(dimensions)
+    };
+    let sizes = dimensions(meta.sizes, "the size")?;
+    let strides = dimensions(meta.strides, "the stride")?;
+    let storage_offset = shared.dimension(meta.storage_offset, &place)?;
+    if let Dim::Static(value) = storage_offset
+        && value < 0
+    {
+        return Err(Problem::NegativeDimension { place: place(), what: "the storage offset", value });
+    }
+    Ok(TensorMeta {
+        dtype: codes::dtype(meta.dtype, &place)?,
+        sizes,
+        strides,
+        storage_offset,
+        layout: codes::layout(meta.layout, &place)?,
+    })
+}
