@@ -9,6 +9,7 @@ pub mod origin;
 pub mod shape;
 pub mod storage;
 pub mod sym_expr;
+pub mod tag;
 
 use std::sync::Arc;
 
@@ -21,3 +22,4 @@ pub use origin::{Method, ScopeId, Scopes};
 pub use shape::Dim;
 pub use storage::{SourceId, Span, StridedView};
 pub use sym_expr::{SymExpr, SymOp};
+pub use tag::check_tag;

@@ -251,51 +251,55 @@ pub struct Function {
 }
 
 impl Model {
-    /// Calls `visit` for every node: of the main graph, then of each function, with the graphs inside them.
+    /// Calls `visit` for every node: the graph, the graphs inside its nodes, then the functions.
     pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         self.graph.for_each_node(visit);
-        for function in &self.functions {
-            function.for_each_node(visit);
-        }
+        self.functions.iter().for_each(|function| for_each_node(&function.nodes, visit));
+    }
+
+    /// The same with mutable nodes.
+    pub fn for_each_node_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
+        self.graph.for_each_node_mut(visit);
+        self.functions.iter_mut().for_each(|function| for_each_node_mut(&mut function.nodes, visit));
     }
 }
 
 impl Function {
     /// Calls `visit` for every node of the function and of all graphs inside its nodes, outer nodes first.
     pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
-        for node in &self.nodes {
-            visit_with_subgraphs(node, visit);
-        }
-    }
-}
-
-fn visit_with_subgraphs<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
-    visit(node);
-    for graph in node.subgraphs() {
-        graph.for_each_node(visit);
+        for_each_node(&self.nodes, visit);
     }
 }
 
 impl Graph {
     /// Calls `visit` for every node of the graph and of all graphs inside its nodes, outer nodes first.
     pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
-        for node in &self.nodes {
-            visit_with_subgraphs(node, visit);
-        }
+        for_each_node(&self.nodes, visit);
     }
 
     /// The same with mutable nodes.
     pub fn for_each_node_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
-        for node in &mut self.nodes {
-            visit(node);
-            for attribute in &mut node.attributes {
-                match &mut attribute.value {
-                    AttributeValue::Graph(graph) => graph.for_each_node_mut(visit),
-                    AttributeValue::Graphs(graphs) => {
-                        graphs.iter_mut().for_each(|graph| graph.for_each_node_mut(visit));
-                    }
-                    _ => {}
+        for_each_node_mut(&mut self.nodes, visit);
+    }
+}
+
+fn for_each_node<'a>(nodes: &'a [Node], visit: &mut dyn FnMut(&'a Node)) {
+    for node in nodes {
+        visit(node);
+        node.subgraphs().for_each(|graph| for_each_node(&graph.nodes, visit));
+    }
+}
+
+fn for_each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)) {
+    for node in nodes {
+        visit(node);
+        for attribute in &mut node.attributes {
+            match &mut attribute.value {
+                AttributeValue::Graph(graph) => for_each_node_mut(&mut graph.nodes, visit),
+                AttributeValue::Graphs(graphs) => {
+                    graphs.iter_mut().for_each(|graph| for_each_node_mut(&mut graph.nodes, visit));
                 }
+                _ => {}
             }
         }
     }

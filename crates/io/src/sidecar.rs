@@ -1,1 +1,0 @@
-//! The sidecar `<stem>_hierarchy.json`.

@@ -1,0 +1,46 @@
+//! Writing: one line for each module and node, so that large files stay readable and differences are small.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Sidecar;
+
+impl Sidecar {
+    /// Writes the file. The bytes depend on nothing but `self`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"{\n")?;
+        field(out, "schema_version", &self.schema_version)?;
+        field(out, "generator", &self.generator)?;
+        field(out, "source", &self.source)?;
+        field(out, "strategy", &self.strategy)?;
+        field(out, "policy", &self.policy)?;
+        lines(out, "modules", &self.modules)?;
+        lines(out, "nodes", &self.nodes)?;
+        write!(out, "  \"statistics\": ")?;
+        serde_json::to_writer(&mut *out, &self.statistics)?;
+        out.write_all(b"\n}\n")
+    }
+
+    /// The file's bytes.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn field<T: Serialize>(out: &mut dyn Write, key: &str, value: &T) -> io::Result<()> {
+    write!(out, "  \"{key}\": ")?;
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b",\n")
+}
+
+fn lines<T: Serialize>(out: &mut dyn Write, key: &str, values: &[T]) -> io::Result<()> {
+    write!(out, "  \"{key}\": [")?;
+    for (i, value) in values.iter().enumerate() {
+        out.write_all(if i == 0 { b"\n    " } else { b",\n    " })?;
+        serde_json::to_writer(&mut *out, value)?;
+    }
+    out.write_all(if values.is_empty() { b"],\n" } else { b"\n  ],\n" })
+}

@@ -1,0 +1,188 @@
+//! What a tagged node carries inside the ONNX file: `doc_string` and `metadata_props`, and how to take it out again.
+
+use modelexport_graph::Name;
+use modelexport_graph::onnx::{Metadata, Node};
+use serde::{Deserialize, Serialize};
+
+use crate::torch_scopes::{CLASS_HIERARCHY, Entries, NAME_SCOPES, NAMESPACE};
+
+/// Key of a node's tag.
+pub const TAG: &str = "modelexport.tag";
+/// Key of the path of a node's deepest module.
+pub const MODULE: &str = "modelexport.module";
+
+/// Where tags are embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Embed {
+    pub doc_string: bool,
+    pub metadata_props: bool,
+}
+
+impl Embed {
+    pub const BOTH: Embed = Embed { doc_string: true, metadata_props: true };
+    pub const NONE: Embed = Embed { doc_string: false, metadata_props: false };
+
+    /// `none`, or a list such as `doc-string,metadata-props`.
+    pub fn parse(text: &str) -> Option<Embed> {
+        if text == "none" {
+            return Some(Embed::NONE);
+        }
+        text.split(',').try_fold(Embed::NONE, |embed, place| match place.trim() {
+            "doc-string" => Some(Embed { doc_string: true, ..embed }),
+            "metadata-props" => Some(Embed { metadata_props: true, ..embed }),
+            _ => None,
+        })
+    }
+}
+
+impl Default for Embed {
+    fn default() -> Self {
+        Embed::BOTH
+    }
+}
+
+/// The JSON in a node's `doc_string`. Its keys and their order are a contract with tools that read them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocString {
+    pub hierarchy_tags: Vec<Name>,
+    pub hierarchy_path: Name,
+    pub hierarchy_count: usize,
+    pub hierarchy_method: String,
+    /// The text that stood there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doc_string: Option<String>,
+}
+
+impl DocString {
+    /// `None` if the text is not one of ours.
+    pub fn parse(text: &str) -> Option<DocString> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// Writes tags into the `doc_string`. Tags that stood there are replaced, other text is kept inside.
+pub fn set_doc_string(node: &mut Node, tags: &[Name], path: &Name, method: &str) {
+    remove_doc_string(node);
+    let earlier = std::mem::take(&mut node.doc_string);
+    let doc_string = DocString {
+        hierarchy_tags: tags.to_vec(),
+        hierarchy_path: path.clone(),
+        hierarchy_count: tags.len(),
+        hierarchy_method: method.to_owned(),
+        doc_string: Some(earlier).filter(|text| !text.is_empty()),
+    };
+    // Strings and a number always serialise.
+    node.doc_string = serde_json::to_string(&doc_string).unwrap_or_default();
+}
+
+/// Takes tags out of the `doc_string` and puts back what stood there. Whether there were any.
+pub fn remove_doc_string(node: &mut Node) -> bool {
+    match DocString::parse(&node.doc_string) {
+        Some(ours) => {
+            node.doc_string = ours.doc_string.unwrap_or_default();
+            true
+        }
+        None => false,
+    }
+}
+
+/// Adds our entries at the end: tag, module, and those of torch's entries that are not there yet.
+pub fn set_metadata(metadata: &mut Metadata, tag: &str, module: &str, torch: Entries) {
+    remove_metadata(metadata);
+    let missing = torch.map(|(key, value)| (!has(metadata, key)).then(|| (key.to_owned(), value)));
+    metadata.push((TAG.to_owned(), tag.to_owned()));
+    metadata.push((MODULE.to_owned(), module.to_owned()));
+    metadata.extend(missing.into_iter().flatten());
+}
+
+/// Removes what [`set_metadata`] added: torch's entries are ours only right behind our own two. Whether there were
+/// any.
+pub fn remove_metadata(metadata: &mut Metadata) -> bool {
+    let Some(start) = metadata.iter().position(|(key, _)| key == TAG) else { return false };
+    let is_ours = |key: &str| [MODULE, NAMESPACE, CLASS_HIERARCHY, NAME_SCOPES].contains(&key);
+    let end = start + 1 + metadata.iter().skip(start + 1).take_while(|(key, _)| is_ours(key)).count();
+    metadata.drain(start..end);
+    true
+}
+
+/// The value of `key`.
+pub fn get<'a>(metadata: &'a Metadata, key: &str) -> Option<&'a str> {
+    metadata.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
+}
+
+fn has(metadata: &Metadata, key: &str) -> bool {
+    get(metadata, key).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Entries {
+        [(NAMESPACE, "n".into()), (CLASS_HIERARCHY, "c".into()), (NAME_SCOPES, "s".into())]
+    }
+
+    fn keys(metadata: &Metadata) -> Vec<&str> {
+        metadata.iter().map(|(key, _)| key.as_str()).collect()
+    }
+
+    #[test]
+    fn places_to_embed_are_a_list_or_none() {
+        assert_eq!(Embed::parse("doc-string,metadata-props"), Some(Embed::BOTH));
+        assert_eq!(Embed::parse("metadata-props"), Some(Embed { doc_string: false, metadata_props: true }));
+        assert_eq!(Embed::parse("none"), Some(Embed::NONE));
+        assert_eq!(Embed::parse("doc-string,none"), None);
+        assert_eq!(Embed::parse(""), None);
+    }
+
+    #[test]
+    fn the_doc_string_is_one_line_of_json_in_a_fixed_order() {
+        let mut node = Node { doc_string: "said\n\"before\"".into(), ..Node::default() };
+        let tags: [Name; 2] = ["/M/A".into(), "/domain/x".into()];
+        set_doc_string(&mut node, &tags, &tags[0], "direct");
+        let expected = r#"{"hierarchy_tags":["/M/A","/domain/x"],"hierarchy_path":"/M/A","hierarchy_count":2,"hierarchy_method":"direct","doc_string":"said\n\"before\""}"#;
+        assert_eq!(node.doc_string, expected);
+        set_doc_string(&mut node, &tags, &tags[0], "direct");
+        assert_eq!(node.doc_string, expected, "tagging twice is tagging once");
+        assert!(remove_doc_string(&mut node));
+        assert_eq!(node.doc_string, "said\n\"before\"");
+        assert!(!remove_doc_string(&mut node));
+    }
+
+    #[test]
+    fn other_json_is_kept_as_text() {
+        let mut node = Node { doc_string: r#"{"note": 1}"#.into(), ..Node::default() };
+        set_doc_string(&mut node, &["/M".into()], &"/M".into(), "direct");
+        assert!(node.doc_string.ends_with(r#","doc_string":"{\"note\": 1}"}"#));
+    }
+
+    #[test]
+    fn metadata_is_added_and_removed_without_a_trace() {
+        for before in [
+            vec![],
+            vec![("note".to_owned(), "x".to_owned())],
+            vec![(NAMESPACE.to_owned(), "theirs".to_owned()), (NAME_SCOPES.to_owned(), "theirs".to_owned())],
+        ] {
+            let mut metadata = before.clone();
+            set_metadata(&mut metadata, "/M/A", "a", entries());
+            assert_eq!(get(&metadata, TAG), Some("/M/A"));
+            assert_eq!(get(&metadata, CLASS_HIERARCHY), Some("c"));
+            let once = metadata.clone();
+            set_metadata(&mut metadata, "/M/A", "a", entries());
+            assert_eq!(metadata, once, "tagging twice is tagging once");
+            assert!(remove_metadata(&mut metadata));
+            assert_eq!(metadata, before);
+        }
+    }
+
+    #[test]
+    fn entries_of_torch_stay_as_torch_wrote_them() {
+        let mut metadata = vec![(NAMESPACE.to_owned(), "theirs".to_owned())];
+        set_metadata(&mut metadata, "/M", "", entries());
+        assert_eq!(keys(&metadata), [NAMESPACE, TAG, MODULE, CLASS_HIERARCHY, NAME_SCOPES]);
+        assert_eq!(get(&metadata, NAMESPACE), Some("theirs"));
+    }
+}

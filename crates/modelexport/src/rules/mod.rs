@@ -1,0 +1,49 @@
+//! The rules file (`--rules rules.toml`): the user's changes to a preset. `docs/rules.md` describes the format.
+
+mod error;
+mod file;
+
+use modelexport_graph::{Module, Name};
+
+use crate::pattern::{ClassPattern, ModulePattern, OperatorPattern};
+use crate::policy::Preset;
+
+pub use error::Error;
+pub use file::{MAX_BYTES, parse, read};
+
+/// What a rules file says; the default says nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// The file's name without its folder.
+    pub file_name: Option<String>,
+    pub extends: Option<Preset>,
+    pub torch_nn_exceptions: Option<Vec<String>>,
+    pub include: Vec<ModulePattern>,
+    pub exclude: Vec<ModulePattern>,
+    /// Modules that inferred tags do not cross; `None`: the rules do not say.
+    pub boundaries: Option<Vec<ModulePattern>>,
+    pub renames: Vec<Rename>,
+    pub domain: Vec<DomainRule>,
+}
+
+impl Rules {
+    /// The name that the rules give to the class of `module`; the first rename that matches counts.
+    pub fn rename(&self, module: &Module) -> Option<&str> {
+        self.renames.iter().find(|rename| rename.class.matches(module)).map(|rename| rename.name.as_str())
+    }
+}
+
+/// Shows classes under another name.
+#[derive(Clone, Debug)]
+pub struct Rename {
+    pub class: ClassPattern,
+    pub name: String,
+}
+
+/// Adds a tag to nodes of an operator inside modules of a class.
+#[derive(Clone, Debug)]
+pub struct DomainRule {
+    pub class: ClassPattern,
+    pub operator: OperatorPattern,
+    pub tag: Name,
+}

@@ -1,0 +1,322 @@
+//! Writes tags into the nodes of a model and collects the sidecar.
+
+use std::collections::BTreeMap;
+
+use modelexport_graph::onnx::{Model, Node};
+use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
+use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
+
+use crate::embedding::{self, Embed};
+use crate::tags::Tags;
+use crate::torch_scopes::ScopeTexts;
+
+/// What the tagger cannot know from the model.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub embed: Embed,
+    /// `native`, or the name of the strategy that found the origins.
+    pub strategy: String,
+    pub source: sidecar::Source,
+}
+
+/// Tags every node that has an origin: main graph, subgraphs and functions.
+///
+/// Node names are taken as unique. Nodes without an origin stay as they are; the sidecar counts them, and its
+/// coverage is below 1 then.
+pub fn annotate(
+    model: &mut Model,
+    tree: &ModuleTree,
+    scopes: &Scopes,
+    tags: &Tags,
+    options: &Options,
+) -> Sidecar {
+    let scope_texts = options.embed.metadata_props.then(|| ScopeTexts::new(tree, scopes));
+    let mut nodes = Vec::new();
+    let mut counts = vec![NodeCount::default(); tree.len()];
+    let mut statistics = Statistics::default();
+    let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
+
+    model.for_each_node_mut(&mut |node| {
+        statistics.nodes += 1;
+        let Some(origin) = node.origin.clone() else { return };
+        let module = scopes.module(origin.scope);
+        let operator = operator_name(node);
+        let path = tags.tag(module).clone();
+        let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
+        let mut node_tags = vec![path.clone()];
+        for tag in tags.domain_tags(module, &[&operator, target]) {
+            if !node_tags.contains(tag) {
+                node_tags.push(tag.clone());
+            }
+        }
+        let module_path = tree.get(module).map_or_else(|| "".into(), |module| module.path.clone());
+        if options.embed.doc_string {
+            embedding::set_doc_string(node, &node_tags, &path, origin.method.name());
+        }
+        if let Some(texts) = &scope_texts {
+            let operation = origin.source.as_ref().map_or(&node.name, |source| &source.name);
+            let entries = texts.entries(origin.scope, operation, target);
+            embedding::set_metadata(&mut node.metadata, &path, &module_path, entries);
+        }
+        if let Some(count) = counts.get_mut(module.0 as usize) {
+            count.own += 1;
+        }
+        statistics.attributed_nodes += 1;
+        statistics.tagged_operations += u64::from(tags.is_chosen(module));
+        *by_method.entry(origin.method.name()).or_default() += 1;
+        nodes.push(sidecar::Node {
+            name: node.name.clone(),
+            op_type: operator,
+            module: module_path,
+            path,
+            tags: node_tags,
+            method: origin.method,
+            confidence: origin.confidence,
+            source: origin.source.map(|source| source.name),
+        });
+    });
+
+    statistics.by_method = by_method.into_iter().map(|(method, count)| (method.to_owned(), count)).collect();
+    statistics.coverage = match statistics.nodes {
+        0 => 1.0,
+        all => statistics.attributed_nodes as f64 / all as f64,
+    };
+    add_totals(tree, &mut counts);
+    let modules: Vec<sidecar::Module> = modules(tree, tags, &counts);
+    statistics.modules = modules.len() as u64;
+    statistics.executed_modules = modules.iter().filter(|module| module.executed).count() as u64;
+    statistics.visible_modules = modules.iter().filter(|module| module.visible).count() as u64;
+    Sidecar {
+        schema_version: sidecar::SCHEMA_VERSION.to_owned(),
+        generator: Generator {
+            name: "modelexport".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        source: options.source.clone(),
+        strategy: options.strategy.clone(),
+        policy: tags.policy().clone(),
+        modules,
+        nodes,
+        statistics,
+    }
+}
+
+/// `MatMul`, or with its domain if that is not ONNX's own: `com.microsoft.Gelu`.
+pub fn operator_name(node: &Node) -> Name {
+    match &*node.domain {
+        "" | "ai.onnx" => node.op_type.clone(),
+        domain => format!("{domain}.{}", node.op_type).into(),
+    }
+}
+
+/// Adds the nodes of each module to the totals of all modules above it. Parents come before children in the tree.
+fn add_totals(tree: &ModuleTree, counts: &mut [NodeCount]) {
+    counts.iter_mut().for_each(|count| count.total = count.own);
+    for id in (1..counts.len()).rev() {
+        let total = counts.get(id).map_or(0, |count| count.total);
+        let parent = tree.get(ModuleId(id as u32)).and_then(|module| module.parent);
+        if let Some(parent) = parent.and_then(|parent| counts.get_mut(parent.0 as usize)) {
+            parent.total += total;
+        }
+    }
+}
+
+fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar::Module> {
+    let path_of = |id: ModuleId| tree.get(id).map(|module| module.path.clone());
+    let modules = tree.iter().zip(counts).map(|((id, module), &nodes)| sidecar::Module {
+        path: module.path.clone(),
+        class: module.class.clone(),
+        tag: tags.tag(id).clone(),
+        visible: tags.is_visible(id),
+        parent: module.parent.and_then(path_of),
+        executed: module.order.is_some(),
+        order: module.order,
+        calls: module.calls,
+        parameters: module
+            .parameters
+            .iter()
+            .map(|parameter| sidecar::Parameter {
+                name: parameter.name.clone(),
+                elements: parameter.elements,
+                bytes: parameter.bytes,
+                buffer: parameter.is_buffer,
+            })
+            .collect(),
+        nodes,
+    });
+    modules.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use modelexport_graph::onnx::{AtenSource, Attribute, AttributeValue, Function, Graph, Origin};
+    use modelexport_graph::{Method, ScopeId};
+
+    use super::*;
+    use crate::policy::{Policy, Preset};
+    use crate::rules::{self, Rules};
+    use crate::tags::TagFormat;
+
+    fn options(embed: Embed) -> Options {
+        let source = sidecar::Source { kind: "pt2".into(), file: Some("m.pt2".into()), torch_version: None };
+        Options { embed, strategy: "native".into(), source }
+    }
+
+    fn node(name: &str, op_type: &str, origin: Option<Origin>) -> Node {
+        Node { name: name.into(), op_type: op_type.into(), origin, ..Node::default() }
+    }
+
+    fn source(name: &str, target: &str) -> Option<AtenSource> {
+        Some(AtenSource { name: name.into(), target: target.into() })
+    }
+
+    /// A model `Net(block: Block(fc: Linear))` with a node at each level: in the graph, in a branch, in a function.
+    fn sample() -> (Model, ModuleTree, Scopes) {
+        let mut tree = ModuleTree::new();
+        let fc = tree.insert("block.fc");
+        let block = tree.find("block").unwrap();
+        for (id, class, order) in [
+            (ModuleId::ROOT, "__main__.Net", 0),
+            (block, "__main__.Block", 1),
+            (fc, "torch.nn.modules.linear.Linear", 2),
+        ] {
+            let module = tree.get_mut(id).unwrap();
+            (module.class, module.order, module.calls) = (class.into(), Some(order), 1);
+        }
+        let mut scopes = Scopes::new();
+        let block_scope = scopes.child(Scopes::ROOT, block, 0);
+        let fc_scope = scopes.child(block_scope, fc, 0);
+        let mut holder =
+            node("if", "If", Some(Origin::direct(Scopes::ROOT, source("cond", "higher_order.cond"))));
+        let inner =
+            node("gemm", "Gemm", Some(Origin::direct(fc_scope, source("linear", "aten.linear.default"))));
+        let branch = Graph { nodes: vec![inner], ..Graph::default() };
+        let value = AttributeValue::Graph(Box::new(branch));
+        holder.attributes.push(Attribute { name: "then_branch".into(), value, ..Attribute::default() });
+        let custom =
+            Node { domain: "my.ops".into(), ..node("fold", "Fold", Some(Origin::direct(block_scope, None))) };
+        let function = Function { nodes: vec![custom], ..Function::default() };
+        let model = Model {
+            graph: Graph { nodes: vec![holder, node("lost", "Identity", None)], ..Graph::default() },
+            functions: vec![function],
+            ..Model::default()
+        };
+        (model, tree, scopes)
+    }
+
+    fn annotated(policy: &Policy, embed: Embed) -> (Model, Sidecar) {
+        let (mut model, tree, scopes) = sample();
+        let tags = Tags::new(&tree, policy, TagFormat::Instance);
+        let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options(embed));
+        (model, sidecar)
+    }
+
+    fn nodes(model: &Model) -> BTreeMap<String, Node> {
+        let mut nodes = BTreeMap::new();
+        model.for_each_node(&mut |node| {
+            nodes.insert(node.name.to_string(), node.clone());
+        });
+        nodes
+    }
+
+    #[test]
+    fn a_node_in_a_branch_carries_everything() {
+        let (model, _) = annotated(&Policy::default(), Embed::BOTH);
+        let gemm = &nodes(&model)["gemm"];
+        assert_eq!(
+            gemm.doc_string,
+            r#"{"hierarchy_tags":["/Net/Block"],"hierarchy_path":"/Net/Block","hierarchy_count":1,"hierarchy_method":"direct"}"#
+        );
+        let expected = [
+            ("modelexport.tag", "/Net/Block"),
+            ("modelexport.module", "block.fc"),
+            (
+                "namespace",
+                ": __main__.Net/block: __main__.Block/block.fc: torch.nn.modules.linear.Linear/linear: aten.linear.default",
+            ),
+            (
+                "pkg.torch.onnx.class_hierarchy",
+                "['__main__.Net', '__main__.Block', 'torch.nn.modules.linear.Linear', 'aten.linear.default']",
+            ),
+            ("pkg.torch.onnx.name_scopes", "['', 'block', 'block.fc', 'linear']"),
+        ];
+        let found: Vec<(&str, &str)> =
+            gemm.metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_node_without_a_source_stands_for_itself() {
+        let (model, sidecar) = annotated(&Policy::default(), Embed::BOTH);
+        let fold = &nodes(&model)["fold"];
+        assert_eq!(
+            embedding::get(&fold.metadata, "pkg.torch.onnx.name_scopes"),
+            Some("['', 'block', 'fold']")
+        );
+        let listed = sidecar.nodes.iter().find(|node| &*node.name == "fold").unwrap();
+        assert_eq!((&*listed.op_type, &listed.source), ("my.ops.Fold", &None));
+    }
+
+    #[test]
+    fn nothing_is_embedded_unless_asked() {
+        let (model, sidecar) = annotated(&Policy::default(), Embed::NONE);
+        for (name, node) in nodes(&model) {
+            assert!(node.doc_string.is_empty() && node.metadata.is_empty(), "{name}");
+        }
+        assert_eq!(sidecar.nodes.len(), 3);
+    }
+
+    #[test]
+    fn the_sidecar_counts_and_can_be_read_again() {
+        let (_, sidecar) = annotated(&Policy::default(), Embed::NONE);
+        let names: Vec<&str> = sidecar.nodes.iter().map(|node| &*node.name).collect();
+        assert_eq!(names, ["if", "gemm", "fold"]);
+        let counts: Vec<(&str, u64, u64)> =
+            sidecar.modules.iter().map(|m| (&*m.path, m.nodes.own, m.nodes.total)).collect();
+        assert_eq!(counts, [("", 1, 3), ("block", 1, 2), ("block.fc", 1, 1)]);
+        let statistics = &sidecar.statistics;
+        assert_eq!((statistics.nodes, statistics.attributed_nodes, statistics.coverage), (4, 3, 0.75));
+        assert_eq!((statistics.modules, statistics.executed_modules, statistics.visible_modules), (3, 3, 2));
+        assert_eq!(statistics.by_method, BTreeMap::from([("direct".to_owned(), 3)]));
+        let bytes = sidecar.to_bytes().unwrap();
+        assert_eq!(sidecar::parse(&bytes, Path::new("m.json")).unwrap(), sidecar);
+    }
+
+    #[test]
+    fn tagged_operations_are_those_of_chosen_modules() {
+        let count = |preset| {
+            let policy = Policy::new(Some(preset), None, Rules::default());
+            annotated(&policy, Embed::NONE).1.statistics.tagged_operations
+        };
+        assert_eq!(count(Preset::Model), 3);
+        assert_eq!(count(Preset::HuggingFace), 0);
+    }
+
+    #[test]
+    fn domain_rules_see_onnx_and_aten_names() {
+        let text = "[[domain]]\nclass = 'Linear'\noperator = 'aten.linear.*'\ntag = '/domain/linear'\n\
+                    [[domain]]\nclass = 'Block'\noperator = 'my.ops.*'\ntag = '/domain/mine'";
+        let policy = Policy::new(None, None, rules::parse(text, Path::new("rules.toml")).unwrap());
+        let (_, sidecar) = annotated(&policy, Embed::NONE);
+        let tags: Vec<Vec<&str>> =
+            sidecar.nodes.iter().map(|node| node.tags.iter().map(|tag| &**tag).collect()).collect();
+        assert_eq!(
+            tags,
+            [vec!["/Net"], vec!["/Net/Block", "/domain/linear"], vec!["/Net/Block", "/domain/mine"]]
+        );
+    }
+
+    #[test]
+    fn method_and_confidence_of_a_strategy_are_kept() {
+        let (mut model, tree, scopes) = sample();
+        let origin = Origin { scope: ScopeId(1), source: None, method: Method::Propagated, confidence: 0.5 };
+        model.graph.nodes[1].origin = Some(origin);
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options(Embed::BOTH));
+        let lost = sidecar.nodes.iter().find(|node| &*node.name == "lost").unwrap();
+        assert_eq!((lost.method, lost.confidence), (Method::Propagated, 0.5));
+        assert!(model.graph.nodes[1].doc_string.contains(r#""hierarchy_method":"propagated""#));
+    }
+}

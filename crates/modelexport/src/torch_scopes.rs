@@ -1,0 +1,125 @@
+//! Module stacks in the form that torch's exporter gives them in node metadata (Netron and Model Explorer show it).
+//!
+//! Three entries say the same: `namespace` is `path: class/path: class/node: target`, and the lists
+//! `pkg.torch.onnx.name_scopes` and `pkg.torch.onnx.class_hierarchy` hold the paths and classes. Each ends in the
+//! operation itself: the FX node's name and its target.
+
+use modelexport_graph::{ModuleTree, ScopeId, Scopes};
+
+use crate::python_repr;
+
+pub const NAMESPACE: &str = "namespace";
+pub const NAME_SCOPES: &str = "pkg.torch.onnx.name_scopes";
+pub const CLASS_HIERARCHY: &str = "pkg.torch.onnx.class_hierarchy";
+
+/// The three entries of one node, by key.
+pub type Entries = [(&'static str, String); 3];
+
+/// The texts of every scope, up to where the operation follows.
+pub struct ScopeTexts {
+    /// By [`ScopeId`].
+    texts: Vec<ScopeText>,
+}
+
+#[derive(Clone, Default)]
+struct ScopeText {
+    namespace: String,
+    name_scopes: String,
+    class_hierarchy: String,
+}
+
+impl ScopeTexts {
+    pub fn new(tree: &ModuleTree, scopes: &Scopes) -> Self {
+        let mut texts: Vec<ScopeText> = Vec::with_capacity(scopes.len());
+        for (_, scope) in scopes.iter() {
+            let mut text = match scope.parent {
+                Some(parent) => texts.get(parent.0 as usize).cloned().unwrap_or_default(),
+                None => {
+                    ScopeText { name_scopes: "[".into(), class_hierarchy: "[".into(), ..Default::default() }
+                }
+            };
+            let (path, class) =
+                tree.get(scope.module).map_or(("", ""), |module| (&*module.path, &*module.class));
+            text.push(path, class);
+            texts.push(text);
+        }
+        ScopeTexts { texts }
+    }
+
+    /// The entries of an operation in `scope`.
+    pub fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
+        let mut text = self.texts.get(scope.0 as usize).or(self.texts.first()).cloned().unwrap_or_default();
+        text.namespace.extend([operation, ": ", &torch_target(target)]);
+        python_repr::push_str(&mut text.name_scopes, operation);
+        python_repr::push_str(&mut text.class_hierarchy, &torch_target(target));
+        text.name_scopes.push(']');
+        text.class_hierarchy.push(']');
+        [
+            (NAMESPACE, text.namespace),
+            (CLASS_HIERARCHY, text.class_hierarchy),
+            (NAME_SCOPES, text.name_scopes),
+        ]
+    }
+}
+
+impl ScopeText {
+    fn push(&mut self, path: &str, class: &str) {
+        self.namespace.extend([path, ": ", class, "/"]);
+        python_repr::push_str(&mut self.name_scopes, path);
+        self.name_scopes.push_str(", ");
+        python_repr::push_str(&mut self.class_hierarchy, class);
+        self.class_hierarchy.push_str(", ");
+    }
+}
+
+/// A target as Python prints it.
+fn torch_target(target: &str) -> std::borrow::Cow<'_, str> {
+    if let Some(function) = target.strip_prefix("_operator.").or(target.strip_prefix("math.")) {
+        return format!("<built-in function {function}>").into();
+    }
+    target.strip_prefix("higher_order.").unwrap_or(target).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::ModuleId;
+
+    use super::*;
+
+    fn entries(operation: &str, target: &str) -> Entries {
+        let mut tree = ModuleTree::new();
+        tree.get_mut(ModuleId::ROOT).unwrap().class = "__main__.M".into();
+        let module = tree.insert("d.a b's");
+        tree.get_mut(module).unwrap().class = "torch.nn.modules.activation.ReLU".into();
+        let mut scopes = Scopes::new();
+        let scope = scopes.child(Scopes::ROOT, module, 1);
+        ScopeTexts::new(&tree, &scopes).entries(scope, operation, target)
+    }
+
+    /// Expected texts are what torch 2.15 wrote for such a model.
+    #[test]
+    fn entries_are_those_that_torch_writes() {
+        let [namespace, classes, names] = entries("relu_2", "aten.relu.default");
+        assert_eq!(
+            namespace,
+            (
+                "namespace",
+                ": __main__.M/d.a b's: torch.nn.modules.activation.ReLU/relu_2: aten.relu.default".to_owned()
+            )
+        );
+        assert_eq!(names, ("pkg.torch.onnx.name_scopes", r#"['', "d.a b's", 'relu_2']"#.to_owned()));
+        assert_eq!(
+            classes,
+            (
+                "pkg.torch.onnx.class_hierarchy",
+                "['__main__.M', 'torch.nn.modules.activation.ReLU', 'aten.relu.default']".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn python_functions_are_printed_as_python_does() {
+        assert!(entries("getitem", "_operator.getitem")[1].1.ends_with("'<built-in function getitem>']"));
+        assert!(entries("cond", "higher_order.cond")[1].1.ends_with("'cond']"));
+    }
+}
