@@ -13,6 +13,7 @@ pub mod builder;
 pub mod context;
 pub mod driver;
 pub mod error;
+pub mod evaluate;
 pub mod finish;
 pub mod functionalize;
 pub mod ir;

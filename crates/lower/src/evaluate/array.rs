@@ -1,0 +1,129 @@
+//! An n-dimensional array of numbers, row-major, and the index arithmetic that evaluation needs.
+
+use modelexport_graph::DType;
+
+use crate::literal::{Literal, Number};
+
+/// Numbers with a shape. Elements are wide while they are computed and narrowed when a literal is made.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub dtype: DType,
+    pub dims: Vec<usize>,
+    pub data: Vec<Number>,
+}
+
+impl Array {
+    /// `None` for types without numbers and for literals whose bytes do not fit their shape.
+    pub fn from_literal(literal: &Literal) -> Option<Array> {
+        let dims = literal.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<usize>>>()?;
+        let data = literal.numbers()?;
+        (data.len() == dims.iter().product::<usize>()).then_some(Array { dtype: literal.dtype, dims, data })
+    }
+
+    pub fn to_literal(&self) -> Option<Literal> {
+        let dims = self.dims.iter().map(|&dim| dim as i64).collect();
+        Literal::from_numbers(self.dtype, dims, self.data.iter().copied())
+    }
+
+    pub fn new(dtype: DType, dims: Vec<usize>, data: Vec<Number>) -> Array {
+        Array { dtype, dims, data }
+    }
+
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    pub fn ints(&self) -> Vec<i64> {
+        self.data.iter().map(|number| number.as_i64()).collect()
+    }
+
+    /// The elements that `index` gives for each place of a result with `dims`.
+    pub fn gather(&self, dims: Vec<usize>, index: impl Fn(&[usize]) -> usize) -> Option<Array> {
+        let mut data = Vec::with_capacity(dims.iter().product());
+        let mut failed = false;
+        for_each_index(&dims, |at| match self.data.get(index(at)) {
+            Some(&number) => data.push(number),
+            None => failed = true,
+        });
+        (!failed).then_some(Array { dtype: self.dtype, dims, data })
+    }
+
+    /// Broadcast to `dims`, by numpy's rule.
+    pub fn broadcast(&self, dims: &[usize]) -> Option<Array> {
+        if self.dims == dims {
+            return Some(self.clone());
+        }
+        let missing = dims.len().checked_sub(self.rank())?;
+        let own = strides(&self.dims);
+        let mut steps = vec![0usize; missing];
+        for (axis, (&have, &stride)) in self.dims.iter().zip(&own).enumerate() {
+            match dims.get(axis + missing) {
+                Some(&want) if want == have => steps.push(stride),
+                Some(_) if have == 1 => steps.push(0),
+                _ => return None,
+            }
+        }
+        self.gather(dims.to_vec(), |at| dot(at, &steps))
+    }
+}
+
+/// Row-major strides.
+pub fn strides(dims: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; dims.len()];
+    let mut step = 1usize;
+    for (stride, &dim) in strides.iter_mut().zip(dims).rev() {
+        *stride = step;
+        step = step.saturating_mul(dim);
+    }
+    strides
+}
+
+pub fn dot(at: &[usize], steps: &[usize]) -> usize {
+    at.iter().zip(steps).map(|(i, step)| i * step).sum()
+}
+
+/// Visits every place of an array with `dims` in row-major order.
+pub fn for_each_index(dims: &[usize], mut visit: impl FnMut(&[usize])) {
+    if dims.contains(&0) {
+        return;
+    }
+    let mut at = vec![0usize; dims.len()];
+    loop {
+        visit(&at);
+        let mut axis = dims.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            let (Some(i), Some(&dim)) = (at.get_mut(axis), dims.get(axis)) else { return };
+            *i += 1;
+            if *i < dim {
+                break;
+            }
+            *i = 0;
+        }
+    }
+}
+
+/// The shape that both broadcast to.
+pub fn broadcast_dims(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let rank = a.len().max(b.len());
+    let at = |dims: &[usize], axis: usize| {
+        (axis + dims.len()).checked_sub(rank).and_then(|i| dims.get(i)).copied().unwrap_or(1)
+    };
+    (0..rank)
+        .map(|axis| match (at(a, axis), at(b, axis)) {
+            (x, y) if x == y => Some(x),
+            (1, y) => Some(y),
+            (x, 1) => Some(x),
+            _ => None,
+        })
+        .collect()
+}
+
+/// An axis counted from the front.
+pub fn axis(axis: i64, rank: usize) -> Option<usize> {
+    let axis = if axis < 0 { axis + rank as i64 } else { axis };
+    usize::try_from(axis).ok().filter(|&axis| axis < rank)
+}

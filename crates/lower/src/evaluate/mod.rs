@@ -1,0 +1,200 @@
+//! What an ONNX node gives for constant inputs. Operators that are not known here are simply not folded.
+
+mod array;
+mod elementwise;
+mod layout;
+mod reduce;
+
+use modelexport_graph::DType;
+
+use crate::ir::{Attr, Node};
+use crate::literal::{Literal, Number};
+use array::Array;
+
+/// The results of `node` for `inputs`, none of them with more than `most` elements; `None` if it cannot be computed.
+pub fn evaluate(node: &Node, inputs: &[Option<&Literal>], most: usize) -> Option<Vec<Literal>> {
+    if !node.domain.is_empty() || !is_known(&node.op) {
+        return None;
+    }
+    let arrays: Vec<Option<Array>> = inputs
+        .iter()
+        .map(|literal| match literal {
+            None => Some(None),
+            Some(literal) => Array::from_literal(literal).map(Some),
+        })
+        .collect::<Option<_>>()?;
+    let results = compute(node, &arrays, most)?;
+    let mut literals = Vec::with_capacity(results.len());
+    for array in &results {
+        if array.data.len() > most {
+            return None;
+        }
+        literals.push(array.to_literal()?);
+    }
+    (literals.len() >= node.outputs.len()).then_some(literals)
+}
+
+/// Checked before inputs are converted, which costs time.
+fn is_known(op: &str) -> bool {
+    !matches!(op, "Conv" | "Gemm" | "If" | "Loop" | "Scan" | "RandomNormal" | "RandomUniform" | "Resize")
+}
+
+fn compute(node: &Node, inputs: &[Option<Array>], most: usize) -> Option<Vec<Array>> {
+    let input = |i: usize| inputs.get(i).and_then(Option::as_ref);
+    let ints = |i: usize| input(i).map(Array::ints);
+    let int = |name: &str, default: i64| match node.attribute(name) {
+        Some(Attr::Int(value)) => *value,
+        _ => default,
+    };
+    let x = input(0)?;
+    let one = |array: Option<Array>| array.map(|array| vec![array]);
+    match &*node.op {
+        "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Pow" | "And" | "Or" | "Xor" | "BitwiseAnd" | "BitwiseOr"
+        | "BitwiseXor" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+            if int("fmod", 0) != 0 {
+                return None;
+            }
+            one(elementwise::binary(&node.op, x, input(1)?))
+        }
+        "Max" | "Min" => {
+            let mut result = x.clone();
+            for other in inputs.iter().skip(1) {
+                result = elementwise::binary(&node.op, &result, other.as_ref()?)?;
+            }
+            Some(vec![result])
+        }
+        "Where" => one(elementwise::choose(x, input(1)?, input(2)?)),
+        "Cast" => {
+            let to = DType::from_onnx_code(i32::try_from(int("to", 0)).ok()?)?;
+            one(elementwise::cast(x, to))
+        }
+        "Reshape" => one(layout::reshape(x, &ints(1)?, int("allowzero", 0) != 0)),
+        "Transpose" => match node.attribute("perm") {
+            Some(Attr::Ints(permutation)) => one(layout::transpose(x, permutation)),
+            _ => one(layout::transpose(x, &(0..x.rank() as i64).rev().collect::<Vec<_>>())),
+        },
+        "Unsqueeze" => one(layout::unsqueeze(x, &ints(1)?)),
+        "Squeeze" => one(layout::squeeze(x, ints(1).as_deref())),
+        "Expand" => {
+            let target = ints(1)?;
+            let count = target.iter().try_fold(1i64, |product, &dim| product.checked_mul(dim))?;
+            if count > most as i64 {
+                return None;
+            }
+            one(layout::expand(x, &target))
+        }
+        "Slice" => {
+            let starts = ints(1)?;
+            let axes = ints(3).unwrap_or_else(|| (0..starts.len() as i64).collect());
+            let steps = ints(4).unwrap_or_else(|| vec![1; starts.len()]);
+            one(layout::slice(x, &starts, &ints(2)?, &axes, &steps))
+        }
+        "Gather" => one(layout::gather(x, input(1)?, int("axis", 0))),
+        "GatherElements" => one(layout::gather_elements(x, input(1)?, int("axis", 0))),
+        "Concat" => {
+            let parts = inputs.iter().map(Option::as_ref).collect::<Option<Vec<&Array>>>()?;
+            one(layout::concat(&parts, int("axis", 0)))
+        }
+        "Split" => layout::split(x, &ints(1)?, int("axis", 0)),
+        "Tile" => one(layout::tile(x, &ints(1)?)),
+        "Range" => one(layout::range(x, input(1)?, input(2)?, most)),
+        "Trilu" => {
+            let k = ints(1).and_then(|k| k.first().copied()).unwrap_or(0);
+            one(layout::trilu(x, k, int("upper", 1) != 0))
+        }
+        "ConstantOfShape" => {
+            let (value, dtype) = match node.attribute("value") {
+                Some(Attr::Tensor(literal)) => (literal.numbers()?.first().copied()?, literal.dtype),
+                _ => (Number::Float(0.0), DType::F32),
+            };
+            one(layout::filled(&x.ints(), value, dtype, most))
+        }
+        "ReduceSum" | "ReduceProd" | "ReduceMean" | "ReduceMax" | "ReduceMin" => {
+            let axes = match (ints(1), node.attribute("axes")) {
+                (Some(axes), _) => axes,
+                (None, Some(Attr::Ints(axes))) => axes.clone(),
+                (None, _) => Vec::new(),
+            };
+            one(reduce::reduce(&node.op, x, &axes, int("keepdims", 1) != 0))
+        }
+        "CumSum" if int("exclusive", 0) == 0 && int("reverse", 0) == 0 => {
+            one(reduce::cumulative_sum(x, ints(1)?.first().copied()?))
+        }
+        "MatMul" => one(reduce::matmul(x, input(1)?)),
+        op => one(elementwise::unary(op, x)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attrs;
+    use crate::ir::{Attrs, ValueId};
+    use modelexport_graph::Scopes;
+    use modelexport_graph::onnx::Origin;
+
+    fn run(op: &'static str, inputs: &[Literal], attributes: Attrs) -> Option<Literal> {
+        let node = Node {
+            op: op.into(),
+            domain: "".into(),
+            inputs: vec![],
+            outputs: vec![ValueId(0)],
+            attributes,
+            origin: Origin::direct(Scopes::ROOT, None),
+        };
+        let inputs: Vec<Option<&Literal>> = inputs.iter().map(Some).collect();
+        evaluate(&node, &inputs, 1000)?.into_iter().next()
+    }
+
+    fn floats(dims: &[i64], values: &[f64]) -> Literal {
+        Literal::from_numbers(DType::F32, dims.to_vec(), values.iter().map(|&v| v.into())).unwrap()
+    }
+
+    fn values(literal: Option<Literal>) -> (Vec<i64>, Vec<f64>) {
+        let literal = literal.unwrap();
+        (literal.dims.clone(), literal.numbers().unwrap().into_iter().map(Number::as_f64).collect())
+    }
+
+    #[test]
+    fn broadcasting_arithmetic() {
+        let sum = run("Add", &[floats(&[2, 1], &[1.0, 2.0]), floats(&[3], &[10.0, 20.0, 30.0])], vec![]);
+        assert_eq!(values(sum), (vec![2, 3], vec![11.0, 21.0, 31.0, 12.0, 22.0, 32.0]));
+        assert!(run("Add", &[floats(&[2], &[1.0, 2.0]), floats(&[3], &[1.0, 2.0, 3.0])], vec![]).is_none());
+    }
+
+    #[test]
+    fn integer_modulo_has_the_sign_of_the_divisor() {
+        let rest = run("Mod", &[Literal::ints(&[-7, 7]), Literal::ints(&[3, -3])], vec![]);
+        assert_eq!(values(rest).1, [2.0, -2.0]);
+        assert!(run("Div", &[Literal::ints(&[1]), Literal::ints(&[0])], vec![]).is_none());
+    }
+
+    #[test]
+    fn negative_steps_and_places() {
+        let x = Literal::ints(&[0, 1, 2, 3, 4]);
+        let inputs = [x, Literal::ints(&[-1]), Literal::ints(&[i64::MIN]), Literal::ints(&[0]), Literal::ints(&[-2])];
+        assert_eq!(values(run("Slice", &inputs, vec![])).1, [4.0, 2.0, 0.0]);
+    }
+
+    #[test]
+    fn gather_takes_an_axis_away_for_a_scalar() {
+        let x = floats(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let index = Literal::scalar(DType::I64, (-1i64).into()).unwrap();
+        assert_eq!(values(run("Gather", &[x, index], attrs![axis = 1])), (vec![2], vec![2.0, 4.0]));
+    }
+
+    #[test]
+    fn matrix_product_with_a_batch() {
+        let a = floats(&[1, 2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let b = floats(&[2, 1], &[1.0, -1.0]);
+        assert_eq!(values(run("MatMul", &[a, b], vec![])), (vec![1, 2, 1], vec![-1.0, -1.0]));
+    }
+
+    #[test]
+    fn results_above_the_limit_are_not_made() {
+        let bounds = [0i64, 1001, 1].map(|value| Literal::scalar(DType::I64, value.into()).unwrap());
+        assert!(run("Range", &bounds, vec![]).is_none());
+        let shape = Literal::ints(&[1_000_000_000, 1_000_000_000, 1_000_000_000]);
+        assert!(run("ConstantOfShape", &[shape], vec![]).is_none());
+    }
+}

@@ -1,0 +1,104 @@
+//! Reductions, running sums and matrix products on constants.
+
+use super::array::{Array, axis, broadcast_dims, dot, for_each_index, strides};
+use crate::literal::Number;
+
+pub fn reduce(op: &str, x: &Array, axes: &[i64], keepdims: bool) -> Option<Array> {
+    let axes = if axes.is_empty() {
+        (0..x.rank()).collect()
+    } else {
+        axes.iter().map(|&a| axis(a, x.rank())).collect::<Option<Vec<usize>>>()?
+    };
+    let kept: Vec<usize> =
+        x.dims.iter().enumerate().map(|(i, &dim)| if axes.contains(&i) { 1 } else { dim }).collect();
+    let mut groups: Vec<Vec<Number>> = vec![Vec::new(); kept.iter().product()];
+    let own = strides(&x.dims);
+    let steps: Vec<usize> =
+        strides(&kept).into_iter().enumerate().map(|(i, step)| if axes.contains(&i) { 0 } else { step }).collect();
+    for_each_index(&x.dims, |at| {
+        if let (Some(group), Some(&number)) = (groups.get_mut(dot(at, &steps)), x.data.get(dot(at, &own))) {
+            group.push(number);
+        }
+    });
+    let data = groups.iter().map(|group| fold(op, group, x.dtype.is_float())).collect::<Option<Vec<Number>>>()?;
+    let dims = match keepdims {
+        true => kept,
+        false => x.dims.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, &dim)| dim).collect(),
+    };
+    Array::from_literal(&Array::new(x.dtype, dims, data).to_literal()?)
+}
+
+fn fold(op: &str, group: &[Number], is_float: bool) -> Option<Number> {
+    if is_float {
+        let values = group.iter().map(|number| number.as_f64());
+        return Some(Number::Float(match op {
+            "ReduceSum" => values.sum(),
+            "ReduceProd" => values.product(),
+            "ReduceMean" => values.sum::<f64>() / group.len() as f64,
+            "ReduceMax" => values.reduce(f64::max)?,
+            "ReduceMin" => values.reduce(f64::min)?,
+            _ => return None,
+        }));
+    }
+    let mut values = group.iter().map(|number| number.as_i64());
+    Some(Number::Int(match op {
+        "ReduceSum" => values.fold(0, i64::wrapping_add),
+        "ReduceProd" => values.fold(1, i64::wrapping_mul),
+        "ReduceMax" => values.max()?,
+        "ReduceMin" => values.min()?,
+        _ => return None,
+    }))
+}
+
+pub fn cumulative_sum(x: &Array, along: i64) -> Option<Array> {
+    let along = axis(along, x.rank())?;
+    let own = strides(&x.dims);
+    let step = *own.get(along)?;
+    let mut data = x.data.clone();
+    for_each_index(&x.dims, |at| {
+        if at.get(along).is_some_and(|&i| i > 0) {
+            let here = dot(at, &own);
+            let before = data.get(here - step).copied();
+            if let (Some(before), Some(slot)) = (before, data.get_mut(here)) {
+                *slot = match (before, *slot) {
+                    (Number::Int(x), Number::Int(y)) => Number::Int(x.wrapping_add(y)),
+                    (x, y) => Number::Float(x.as_f64() + y.as_f64()),
+                };
+            }
+        }
+    });
+    Array::from_literal(&Array::new(x.dtype, x.dims.clone(), data).to_literal()?)
+}
+
+/// Products of at most this many multiplications are folded.
+const MOST_MULTIPLICATIONS: usize = 1 << 24;
+
+pub fn matmul(a: &Array, b: &Array) -> Option<Array> {
+    let ([a_batch @ .., rows, inner], [b_batch @ .., b_inner, columns]) = (a.dims.as_slice(), b.dims.as_slice())
+    else {
+        return None;
+    };
+    let (rows, inner, columns) = (*rows, *inner, *columns);
+    let batch = broadcast_dims(a_batch, b_batch)?;
+    let count: usize = batch.iter().product();
+    if inner != *b_inner || count.checked_mul(rows)?.checked_mul(inner)?.checked_mul(columns)? > MOST_MULTIPLICATIONS {
+        return None;
+    }
+    let matrix = |dims: [usize; 2]| batch.iter().copied().chain(dims).collect::<Vec<usize>>();
+    let (a, b) = (a.broadcast(&matrix([rows, inner]))?, b.broadcast(&matrix([inner, columns]))?);
+    let mut data = Vec::with_capacity(count * rows * columns);
+    for n in 0..count {
+        for row in 0..rows {
+            for column in 0..columns {
+                let mut sum = 0.0;
+                for k in 0..inner {
+                    let left = a.data.get((n * rows + row) * inner + k)?;
+                    let right = b.data.get((n * inner + k) * columns + column)?;
+                    sum += left.as_f64() * right.as_f64();
+                }
+                data.push(if a.dtype.is_float() { Number::Float(sum) } else { Number::Int(sum as i64) });
+            }
+        }
+    }
+    Array::from_literal(&Array::new(a.dtype, matrix([rows, columns]), data).to_literal()?)
+}
