@@ -13,8 +13,13 @@ use crate::registry::{self, Outputs};
 use crate::symbols::Symbols;
 use crate::{Options, finish, functionalize, passes, report};
 
-/// Lowers `program` to an ONNX model whose nodes all have an origin. Weights stay where they are.
-pub fn lower(mut program: Program, options: &Options) -> Result<(onnx::Model, Program)> {
+/// Lowers `program` to an ONNX model whose nodes all have an origin, and returns it with the program, whose module
+/// tree the origins refer to. Weights stay where they are; `load` reads small ones for constant folding.
+pub fn lower(
+    mut program: Program,
+    options: &Options,
+    load: passes::Load<'_>,
+) -> Result<(onnx::Model, Program)> {
     if !crate::OPSETS.contains(&options.opset) {
         return Err(Error::Opset(options.opset));
     }
@@ -23,7 +28,7 @@ pub fn lower(mut program: Program, options: &Options) -> Result<(onnx::Model, Pr
     }
     functionalize::functionalize(&mut program)?;
     let mut ir = Lowering::new(&program, options).run()?;
-    passes::run(&mut ir, &program, options);
+    passes::run(&mut ir, &program, options, load);
     let model = finish::finish(&ir, &program, options)?;
     Ok((model, program))
 }

@@ -15,7 +15,8 @@ pub struct Array {
 impl Array {
     /// `None` for types without numbers and for literals whose bytes do not fit their shape.
     pub fn from_literal(literal: &Literal) -> Option<Array> {
-        let dims = literal.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<usize>>>()?;
+        let dims =
+            literal.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<usize>>>()?;
         let data = literal.numbers()?;
         (data.len() == dims.iter().product::<usize>()).then_some(Array { dtype: literal.dtype, dims, data })
     }

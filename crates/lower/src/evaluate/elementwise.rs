@@ -79,7 +79,8 @@ pub fn binary(op: &str, a: &Array, b: &Array) -> Option<Array> {
     let (left, right) = (a.broadcast(&dims)?, b.broadcast(&dims)?);
     let is_comparison = matches!(op, "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual");
     let dtype = if is_comparison { DType::Bool } else { a.dtype };
-    let data = left.data.iter().zip(&right.data).map(|(&x, &y)| pair(op, x, y)).collect::<Option<Vec<Number>>>()?;
+    let data =
+        left.data.iter().zip(&right.data).map(|(&x, &y)| pair(op, x, y)).collect::<Option<Vec<Number>>>()?;
     // Through the literal, so that the result is rounded to its type.
     Array::from_literal(&Array::new(dtype, dims, data).to_literal()?)
 }

@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn negative_steps_and_places() {
         let x = Literal::ints(&[0, 1, 2, 3, 4]);
-        let inputs = [x, Literal::ints(&[-1]), Literal::ints(&[i64::MIN]), Literal::ints(&[0]), Literal::ints(&[-2])];
+        let inputs =
+            [x, Literal::ints(&[-1]), Literal::ints(&[i64::MIN]), Literal::ints(&[0]), Literal::ints(&[-2])];
         assert_eq!(values(run("Slice", &inputs, vec![])).1, [4.0, 2.0, 0.0]);
     }
 

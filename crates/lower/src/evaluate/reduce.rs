@@ -13,14 +13,18 @@ pub fn reduce(op: &str, x: &Array, axes: &[i64], keepdims: bool) -> Option<Array
         x.dims.iter().enumerate().map(|(i, &dim)| if axes.contains(&i) { 1 } else { dim }).collect();
     let mut groups: Vec<Vec<Number>> = vec![Vec::new(); kept.iter().product()];
     let own = strides(&x.dims);
-    let steps: Vec<usize> =
-        strides(&kept).into_iter().enumerate().map(|(i, step)| if axes.contains(&i) { 0 } else { step }).collect();
+    let steps: Vec<usize> = strides(&kept)
+        .into_iter()
+        .enumerate()
+        .map(|(i, step)| if axes.contains(&i) { 0 } else { step })
+        .collect();
     for_each_index(&x.dims, |at| {
         if let (Some(group), Some(&number)) = (groups.get_mut(dot(at, &steps)), x.data.get(dot(at, &own))) {
             group.push(number);
         }
     });
-    let data = groups.iter().map(|group| fold(op, group, x.dtype.is_float())).collect::<Option<Vec<Number>>>()?;
+    let data =
+        groups.iter().map(|group| fold(op, group, x.dtype.is_float())).collect::<Option<Vec<Number>>>()?;
     let dims = match keepdims {
         true => kept,
         false => x.dims.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, &dim)| dim).collect(),
@@ -40,7 +44,7 @@ fn fold(op: &str, group: &[Number], is_float: bool) -> Option<Number> {
             _ => return None,
         }));
     }
-    let mut values = group.iter().map(|number| number.as_i64());
+    let values = group.iter().map(|number| number.as_i64());
     Some(Number::Int(match op {
         "ReduceSum" => values.fold(0, i64::wrapping_add),
         "ReduceProd" => values.fold(1, i64::wrapping_mul),
@@ -74,14 +78,17 @@ pub fn cumulative_sum(x: &Array, along: i64) -> Option<Array> {
 const MOST_MULTIPLICATIONS: usize = 1 << 24;
 
 pub fn matmul(a: &Array, b: &Array) -> Option<Array> {
-    let ([a_batch @ .., rows, inner], [b_batch @ .., b_inner, columns]) = (a.dims.as_slice(), b.dims.as_slice())
+    let ([a_batch @ .., rows, inner], [b_batch @ .., b_inner, columns]) =
+        (a.dims.as_slice(), b.dims.as_slice())
     else {
         return None;
     };
     let (rows, inner, columns) = (*rows, *inner, *columns);
     let batch = broadcast_dims(a_batch, b_batch)?;
     let count: usize = batch.iter().product();
-    if inner != *b_inner || count.checked_mul(rows)?.checked_mul(inner)?.checked_mul(columns)? > MOST_MULTIPLICATIONS {
+    if inner != *b_inner
+        || count.checked_mul(rows)?.checked_mul(inner)?.checked_mul(columns)? > MOST_MULTIPLICATIONS
+    {
         return None;
     }
     let matrix = |dims: [usize; 2]| batch.iter().copied().chain(dims).collect::<Vec<usize>>();
