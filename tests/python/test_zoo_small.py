@@ -1,0 +1,48 @@
+"""Small public architectures of every family: captured, exported, checked, run, and traced back to their modules."""
+
+import re
+
+import pytest
+import support
+import torch
+import zoo_small
+from exported import Exported
+
+import _common
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [pytest.param(entry, id=f"{entry.family}-{entry.name}") for entry in zoo_small.ARCHITECTURES],
+)
+def test_must_003_every_family_exports(architecture, tmp_path):
+    torch.manual_seed(_common.SEED)
+    model, args, kwargs = architecture.build()
+    case = _common.Case(model.eval(), args, kwargs)
+    wanted = _common.eager(case, args, kwargs)
+    program = _common.capture(case)
+    torch.export.save(program, tmp_path / "model.pt2")
+
+    exported = Exported.export(tmp_path / "model.pt2", tmp_path / "model.onnx")
+
+    exported.assert_accepted()
+    got = exported.run([_common.to_numpy(tensor) for tensor in _common.tensors((args, kwargs))])
+    dtypes = [str(tensor.dtype).removeprefix("torch.") for tensor in wanted]
+    support.assert_all_close(got, [_common.to_numpy(tensor) for tensor in wanted], dtypes)
+    exported.assert_tagged()
+    exported.assert_readers(readers(program))
+
+
+def readers(program: torch.export.ExportedProgram) -> dict[str, set[str]]:
+    """For each parameter and buffer the paths of the modules whose code reads it."""
+    signature = program.graph_signature
+    owned = signature.inputs_to_parameters | signature.inputs_to_buffers
+    found: dict[str, set[str]] = {}
+    for node in program.graph.nodes:
+        if stack := node.meta.get("nn_module_stack"):
+            # `encoder.layer.0@1` is the second call of `encoder.layer.0`.
+            path = re.sub(r"@\d+", "", list(stack.values())[-1][0])
+            for used in node.all_input_nodes:
+                if used.name in owned:
+                    found.setdefault(owned[used.name], set()).add(path)
+    return found
