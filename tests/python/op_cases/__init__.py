@@ -106,8 +106,8 @@ def floats(*shape: int, dtype: torch.dtype = torch.float32, low: float | None = 
     """Normal numbers, or uniform ones from `low` to `high`; the same for the same shape."""
     generator = _generator(shape)
     if low is None:
-        return torch.randn(*shape, generator=generator).to(dtype)
-    return (torch.rand(*shape, generator=generator) * (high - low) + low).to(dtype)
+        return torch.randn(shape, generator=generator).to(dtype)
+    return (torch.rand(shape, generator=generator) * (high - low) + low).to(dtype)
 
 
 def ints(*shape: int, low: int = -5, high: int = 6, dtype: torch.dtype = torch.int64) -> torch.Tensor:
@@ -115,7 +115,7 @@ def ints(*shape: int, low: int = -5, high: int = 6, dtype: torch.dtype = torch.i
 
 
 def bools(*shape: int) -> torch.Tensor:
-    return torch.rand(*shape, generator=_generator(shape)) > 0.5
+    return torch.rand(shape, generator=_generator(shape)) > 0.5
 
 
 def load_all() -> list[Case]:

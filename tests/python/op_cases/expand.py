@@ -3,7 +3,7 @@ from op_cases import floats, fn, ints, op
 
 for target in ("aten.expand.default", "aten.expand_copy.default"):
     op(target, floats(1, 3), [4, 3])
-    op(target, floats(3), [2, -1, 3])
+    op(target, floats(3), [2, 4, -1])
     op(target, floats(2, 1), [-1, 5])
     op(target, floats(), [2])
 op("aten.expand.default", torch.complex(floats(1, 3), floats(1, 3)), [4, 2, 3])
