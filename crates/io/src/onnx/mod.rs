@@ -12,8 +12,10 @@ pub mod names;
 mod read;
 mod reader;
 mod schema;
+pub mod splice;
 mod wire;
 
 pub use encode::{Chunk, encode, encoded_len};
 pub use error::{At, Error};
 pub use read::{OnnxFile, read, read_bytes, read_source};
+pub use splice::{NodeEdit, NodeKey, NodeTags, NodeView, Piece, Spliced, splice, strip};

@@ -1,0 +1,81 @@
+//! Tags in and out of a file that is otherwise left alone.
+//!
+//! A spliced file is the original with other bytes in between: everything that is no tag is copied from where it
+//! stands, and only the lengths of the messages around a tag are written anew. Taking the tags out again gives the
+//! original, byte for byte. [`marks`] says which bytes are ours, [`record`] how the rare things are remembered that
+//! the tagged file alone would not tell.
+
+mod item;
+mod marks;
+mod pieces;
+mod record;
+mod retag;
+mod walk;
+
+use modelexport_graph::SourceId;
+
+use super::error::Error;
+use super::limits::MAX_MESSAGE;
+use super::read::{find, or_what_it_is};
+use crate::source::Sources;
+
+pub use self::marks::{OWN_PREFIX, is_shared_key};
+pub use self::pieces::{Piece, Spliced};
+
+/// Which node of a model: of the main graph or of a function, counted as `for_each_node` visits them, with the nodes
+/// of subgraphs after the node that holds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeKey {
+    /// Index into the functions of the model; `None` for the main graph.
+    pub function: Option<usize>,
+    pub index: usize,
+}
+
+/// A node as it would be without our tags.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeView<'a> {
+    pub key: NodeKey,
+    /// `None` if the node has no such field; it may also be there and empty.
+    pub doc_string: Option<&'a str>,
+    pub metadata: &'a [(String, String)],
+}
+
+/// What becomes of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeEdit {
+    /// It stays as it is, with tags or without.
+    Keep,
+    /// Tags are taken out.
+    Strip,
+    /// Tags are put in, instead of those that were there.
+    Tag(NodeTags),
+}
+
+/// The tags of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeTags {
+    /// The new `doc_string`; text that stood there before should be inside, as the view showed it.
+    pub doc_string: Option<String>,
+    /// Entries of `metadata_props`. An entry that the node has already, with the same value, is left as it is; one
+    /// with another value is replaced until the tags are taken out.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// Makes a new file from the model in `sources`: `edit` is asked for every node once, in the order of the file.
+pub fn splice(
+    sources: &Sources,
+    id: SourceId,
+    edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
+) -> Result<Spliced, Error> {
+    let source = find(sources, id)?;
+    let spliced = walk::model(source, edit).map_err(|error| or_what_it_is(source, error))?;
+    if spliced.len() > MAX_MESSAGE && source.len() <= MAX_MESSAGE {
+        return Err(Error::TooLarge { length: spliced.len(), cap: MAX_MESSAGE });
+    }
+    Ok(spliced)
+}
+
+/// The file without our tags.
+pub fn strip(sources: &Sources, id: SourceId) -> Result<Spliced, Error> {
+    splice(sources, id, &mut |_| NodeEdit::Strip)
+}

@@ -1,0 +1,244 @@
+//! From the model down to its nodes and back up, with the lengths of the messages on the way.
+
+use super::item::{Content, Item, Meaning, items_of};
+use super::pieces::{Opening, Spliced};
+use super::retag;
+use super::{NodeEdit, NodeKey, NodeTags, NodeView};
+use crate::onnx::attribute_kind::{Kind, kind_of};
+use crate::onnx::error::Error;
+use crate::onnx::names;
+use crate::onnx::reader::{Extent, Field, Message, Reader, Step, Value};
+use crate::onnx::schema::{attribute, function, graph, model, node};
+use crate::onnx::wire::{MAX_VARINT, Varint, get_varint, put_padded_varint, varint_len};
+use crate::source::Source;
+
+/// A length takes at most so many bytes: a record that says more is not followed.
+const MAX_WIDTH: u64 = MAX_VARINT as u64;
+
+/// Walks over the whole file and asks `edit` for each node.
+pub(super) fn model(
+    source: &Source,
+    edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
+) -> Result<Spliced, Error> {
+    let mut walk = Walk {
+        reader: Reader::new(source),
+        out: Spliced::default(),
+        edit,
+        frames: Vec::new(),
+        next: NodeKey { function: None, index: 0 },
+    };
+    let mut message = walk.reader.whole();
+    let mut main_graph = NodeKey { function: None, index: 0 };
+    let mut functions = 0;
+    while let Some(field) = walk.reader.next(&mut message)? {
+        match (field.number, field.value) {
+            (model::GRAPH, Value::Bytes(payload)) => {
+                walk.next = main_graph;
+                walk.message(&field, payload, Step::Field("graph"), |walk| walk.nodes(payload, graph::NODE))?;
+                main_graph = walk.next;
+            }
+            (model::FUNCTIONS, Value::Bytes(payload)) => {
+                walk.next = NodeKey { function: Some(functions), index: 0 };
+                let step = Step::Item("functions", functions);
+                walk.message(&field, payload, step, |walk| walk.nodes(payload, function::NODE))?;
+                functions += 1;
+            }
+            _ => walk.out.push_original(field.whole),
+        }
+    }
+    Ok(walk.out)
+}
+
+struct Walk<'a, 'e> {
+    reader: Reader<'a>,
+    out: Spliced,
+    edit: &'e mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
+    frames: Vec<Frame>,
+    /// The next node.
+    next: NodeKey,
+}
+
+/// A message on the way to the current node.
+struct Frame {
+    opening: Opening,
+    /// The tag as it stands in the file.
+    tag: Vec<u8>,
+    changed: bool,
+    /// The length takes at least so many bytes.
+    width: u64,
+    /// The width says something about the original that no node has recorded yet.
+    unrecorded: bool,
+}
+
+impl Walk<'_, '_> {
+    /// Copies a field that is a message, with what `content` makes of its payload.
+    fn message(
+        &mut self,
+        field: &Field,
+        payload: Extent,
+        step: Step,
+        content: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.reader.enter(step, field.whole.start)?;
+        let frame = self.open(field, payload)?;
+        self.frames.push(frame);
+        let result = content(self);
+        self.reader.leave();
+        result?;
+        self.close(field.whole);
+        Ok(())
+    }
+
+    fn open(&mut self, field: &Field, payload: Extent) -> Result<Frame, Error> {
+        let header = self.reader.bytes(Extent { start: field.whole.start, end: payload.start })?;
+        let tag_length = match get_varint(&header) {
+            Varint::Value(_, length) => length as usize,
+            Varint::Unfinished | Varint::Bad => header.len(),
+        };
+        let (tag, length) = header.split_at(tag_length);
+        let width = length.len() as u64;
+        let padded = width > varint_len(payload.len());
+        Ok(Frame {
+            opening: self.out.open(),
+            tag: tag.to_vec(),
+            changed: false,
+            width: if padded { width } else { 1 },
+            unrecorded: padded,
+        })
+    }
+
+    fn close(&mut self, whole: Extent) {
+        let Some(frame) = self.frames.pop() else { return };
+        if !frame.changed {
+            self.out.close_unchanged(frame.opening, whole);
+            return;
+        }
+        let mut header = frame.tag;
+        put_padded_varint(&mut header, self.out.length_since(&frame.opening), frame.width);
+        self.out.close(frame.opening, &header);
+        if let Some(outer) = self.frames.last_mut() {
+            outer.changed = true;
+        }
+    }
+
+    /// The content of a graph or a function; `number` is the field of its nodes.
+    fn nodes(&mut self, payload: Extent, number: u32) -> Result<(), Error> {
+        let mut message = Message::new(payload);
+        let mut count = 0;
+        while let Some(field) = self.reader.next(&mut message)? {
+            match field.value {
+                Value::Bytes(payload) if field.number == number => {
+                    self.message(&field, payload, Step::Item("node", count), |walk| walk.node(payload))?;
+                    count += 1;
+                }
+                _ => self.out.push_original(field.whole),
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, payload: Extent) -> Result<(), Error> {
+        let key = self.next;
+        self.next.index += 1;
+        let current = items_of(&mut self.reader, Message::new(payload))?;
+        let stripped = retag::strip(current.clone());
+        let items = match self.ask(key, &stripped.items) {
+            NodeEdit::Keep => current,
+            NodeEdit::Tag(tags) if tags != NodeTags::default() => {
+                self.restore_widths(&stripped.widths);
+                self.mark_changed(true);
+                let widths = self.take_unrecorded_widths();
+                retag::tag(&stripped.items, tags, widths)
+            }
+            NodeEdit::Tag(_) | NodeEdit::Strip => {
+                self.restore_widths(&stripped.widths);
+                self.mark_changed(stripped.changed);
+                stripped.items
+            }
+        };
+        self.put_items(items)
+    }
+
+    fn ask(&mut self, key: NodeKey, items: &[Item]) -> NodeEdit {
+        let doc_string = items.iter().rev().find_map(|item| match &item.meaning {
+            Meaning::DocString(payload) => Some(names::from_bytes(payload)),
+            _ => None,
+        });
+        let entries = items.iter().filter_map(|item| match &item.meaning {
+            Meaning::Entry(key, value) => Some((key.clone(), value.clone())),
+            _ => None,
+        });
+        let metadata: Vec<_> = entries.collect();
+        (self.edit)(&NodeView { key, doc_string: doc_string.as_deref(), metadata: &metadata })
+    }
+
+    fn mark_changed(&mut self, changed: bool) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.changed |= changed;
+        }
+    }
+
+    /// Takes over what a record says about the messages around the node, which are counted from the inside.
+    fn restore_widths(&mut self, widths: &[(usize, u64)]) {
+        for &(level, width) in widths {
+            if let Some(frame) = self.frames.iter_mut().rev().nth(level) {
+                frame.width = width.min(MAX_WIDTH);
+                frame.unrecorded = true;
+                frame.changed = true;
+            }
+        }
+    }
+
+    fn take_unrecorded_widths(&mut self) -> Vec<(usize, u64)> {
+        let frames = self.frames.iter_mut().rev().enumerate().filter(|(_, frame)| frame.unrecorded);
+        let take = |(level, frame): (usize, &mut Frame)| {
+            frame.unrecorded = false;
+            (level, frame.width)
+        };
+        frames.map(take).collect()
+    }
+
+    fn put_items(&mut self, items: Vec<Item>) -> Result<(), Error> {
+        let mut attributes = 0;
+        for item in items {
+            match item.content {
+                Content::New(bytes) => self.out.push_new(&bytes),
+                Content::Loaded(extent, _) => self.out.push_original(extent),
+                Content::Field(field) => match field.value {
+                    Value::Bytes(payload) if field.number == node::ATTRIBUTE => {
+                        self.attribute(&field, payload, attributes)?;
+                        attributes += 1;
+                    }
+                    _ => self.out.push_original(field.whole),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, field: &Field, payload: Extent, index: usize) -> Result<(), Error> {
+        let (number, is_list) = match kind_of(&mut self.reader, Message::new(payload))? {
+            Kind::Graph => (attribute::G, false),
+            Kind::Graphs => (attribute::GRAPHS, true),
+            _ => {
+                self.out.push_original(field.whole);
+                return Ok(());
+            }
+        };
+        self.message(field, payload, Step::Item("attribute", index), |walk| {
+            let mut message = Message::new(payload);
+            let mut count = 0;
+            while let Some(field) = walk.reader.next(&mut message)? {
+                match field.value {
+                    Value::Bytes(payload) if field.number == number => {
+                        let step = if is_list { Step::Item("graphs", count) } else { Step::Field("g") };
+                        walk.message(&field, payload, step, |walk| walk.nodes(payload, graph::NODE))?;
+                        count += 1;
+                    }
+                    _ => walk.out.push_original(field.whole),
+                }
+            }
+            Ok(())
+        })
+    }
+}
