@@ -293,15 +293,7 @@ fn for_each_node<'a>(nodes: &'a [Node], visit: &mut dyn FnMut(&'a Node)) {
 fn for_each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)) {
     for node in nodes {
         visit(node);
-        for attribute in &mut node.attributes {
-            match &mut attribute.value {
-                AttributeValue::Graph(graph) => for_each_node_mut(&mut graph.nodes, visit),
-                AttributeValue::Graphs(graphs) => {
-                    graphs.iter_mut().for_each(|graph| for_each_node_mut(&mut graph.nodes, visit));
-                }
-                _ => {}
-            }
-        }
+        node.subgraphs_mut().for_each(|graph| for_each_node_mut(&mut graph.nodes, visit));
     }
 }
 
@@ -312,6 +304,15 @@ impl Node {
             AttributeValue::Graph(graph) => std::slice::from_ref(&**graph),
             AttributeValue::Graphs(graphs) => graphs.as_slice(),
             _ => &[],
+        })
+    }
+
+    /// The same to change them.
+    pub fn subgraphs_mut(&mut self) -> impl Iterator<Item = &mut Graph> {
+        self.attributes.iter_mut().flat_map(|attribute| match &mut attribute.value {
+            AttributeValue::Graph(graph) => std::slice::from_mut(&mut **graph),
+            AttributeValue::Graphs(graphs) => graphs.as_mut_slice(),
+            _ => &mut [],
         })
     }
 }

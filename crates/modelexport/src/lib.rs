@@ -1,7 +1,9 @@
 //! Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
 
 pub mod embedding;
+pub mod error;
 pub mod export;
+pub mod hierarchy;
 pub mod pattern;
 pub mod policy;
 pub mod python_repr;
@@ -9,3 +11,6 @@ pub mod rules;
 pub mod tagger;
 pub mod tags;
 pub mod torch_scopes;
+pub mod tree_view;
+
+pub use error::Error;

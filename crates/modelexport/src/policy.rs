@@ -111,6 +111,8 @@ pub enum Verdict {
     ShownByRule,
     /// The root, which the policy by itself would not show.
     ShownAsRoot,
+    /// A segment of tags that a file carries; no policy was asked.
+    ShownInFile,
     HiddenByPreset,
     HiddenByRule,
     /// Nothing told the module's class, so there is no name to show.
@@ -120,7 +122,21 @@ pub enum Verdict {
 impl Verdict {
     pub fn is_visible(self) -> bool {
         use Verdict::*;
-        matches!(self, ShownByPreset | ShownAsException | ShownByRule | ShownAsRoot)
+        matches!(self, ShownByPreset | ShownAsException | ShownByRule | ShownAsRoot | ShownInFile)
+    }
+
+    /// Short, for output that programs read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::ShownByPreset => "shown-by-preset",
+            Verdict::ShownAsException => "shown-as-exception",
+            Verdict::ShownByRule => "shown-by-rule",
+            Verdict::ShownAsRoot => "shown-as-root",
+            Verdict::ShownInFile => "shown-in-file",
+            Verdict::HiddenByPreset => "hidden-by-preset",
+            Verdict::HiddenByRule => "hidden-by-rule",
+            Verdict::WithoutClass => "without-class",
+        }
     }
 }
 

@@ -63,7 +63,7 @@ pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
 }
 
 /// The text with everything escaped that a terminal could take as a command or that would hide what it says:
-/// control characters, bytes that are no UTF-8, marks that reorder the line.
+/// control characters, bytes that are no UTF-8, marks that reorder the line or cannot be seen.
 pub fn for_screen(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unprintable) {
         return Cow::Borrowed(text);
@@ -79,11 +79,14 @@ pub fn for_screen(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-fn is_unprintable(character: char) -> bool {
-    let reorders =
-        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+/// Whether a character must not reach a terminal as it is.
+pub fn is_unprintable(character: char) -> bool {
+    let reorders = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_invisible = matches!(character,
+        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
     let breaks_line = matches!(character, '\u{2028}' | '\u{2029}');
-    character.is_control() || reorders || breaks_line || raw_byte(character).is_some()
+    character.is_control() || reorders || is_invisible || breaks_line || raw_byte(character).is_some()
 }
 
 #[cfg(test)]
@@ -131,6 +134,6 @@ mod tests {
         assert_eq!(for_screen("plain é"), "plain é");
         assert_eq!(for_screen("a\0b\x1b[31m\n"), r"a\u{0}b\u{1b}[31m\n");
         assert_eq!(for_screen(&from_bytes(b"w\xff\xc3")), r"w\xff\xc3");
-        assert_eq!(for_screen("a\u{202e}b"), r"a\u{202e}b");
+        assert_eq!(for_screen("a\u{202e}b\u{200b}"), r"a\u{202e}b\u{200b}");
     }
 }

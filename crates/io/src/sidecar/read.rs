@@ -1,7 +1,6 @@
 //! Reading: size and version first, then the JSON, then whether its parts fit together.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,17 +8,17 @@ use modelexport_graph::{Name, check_tag};
 use serde::Deserialize;
 
 use super::{Node, SCHEMA_VERSION, Sidecar};
-use crate::ErrorKind;
+use crate::{ErrorKind, source};
 
 /// Larger files are refused; ten million nodes stay below.
 pub const MAX_BYTES: u64 = 4 << 30;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error(transparent)]
+    Open(#[from] source::Error),
     #[error("{}: cannot read the sidecar: {source}", file.display())]
-    Io { file: PathBuf, source: std::io::Error },
-    #[error("{}: not a regular file", file.display())]
-    NotAFile { file: PathBuf },
+    Read { file: PathBuf, source: std::io::Error },
     #[error("{}: {size} bytes are more than a sidecar may have ({MAX_BYTES})", file.display())]
     TooLarge { file: PathBuf, size: u64 },
     #[error("{}: line {line}, column {column}: {reason}", file.display())]
@@ -36,21 +35,26 @@ pub enum Error {
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Io { .. } => ErrorKind::Io,
+            Error::Open(error) => error.kind(),
+            Error::Read { .. } => ErrorKind::Io,
             _ => ErrorKind::BadInput,
         }
+    }
+
+    /// Whether there is no such file.
+    pub fn is_not_found(&self) -> bool {
+        let not_found = std::io::ErrorKind::NotFound;
+        matches!(self, Error::Open(source::Error::Open { source, .. }) if source.kind() == not_found)
     }
 }
 
 /// Reads and checks a sidecar file.
 pub fn read(path: &Path) -> Result<Sidecar, Error> {
-    let io = |source| Error::Io { file: path.to_owned(), source };
-    let metadata = std::fs::metadata(path).map_err(io)?;
-    if !metadata.is_file() {
-        return Err(Error::NotAFile { file: path.to_owned() });
-    }
     let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
+    source::open_regular(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::Read { file: path.to_owned(), source })?;
     parse(&bytes, path)
 }
 
@@ -302,7 +306,8 @@ mod tests {
     fn files_that_cannot_be_read_are_named() {
         let missing = read(Path::new("/nonexistent/m_hierarchy.json")).expect_err("does not exist");
         assert_eq!(missing.kind(), ErrorKind::Io);
+        assert!(missing.is_not_found());
         let folder = tempfile::tempdir().expect("temporary folder");
-        assert!(matches!(read(folder.path()), Err(Error::NotAFile { .. })));
+        assert!(matches!(read(folder.path()), Err(Error::Open(source::Error::NotRegular { .. }))));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use modelexport_io::ErrorKind;
+use modelexport_io::{ErrorKind, source};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error(transparent)]
+    Open(#[from] source::Error),
     #[error("{}: cannot read the rules file: {source}", file.display())]
-    Io { file: PathBuf, source: std::io::Error },
-    #[error("{}: not a regular file", file.display())]
-    NotAFile { file: PathBuf },
+    Read { file: PathBuf, source: std::io::Error },
     #[error("{}: a rules file has at most {limit} bytes", file.display())]
     TooLarge { file: PathBuf, limit: u64 },
     #[error("{}: not UTF-8 from byte {offset} on", file.display())]
@@ -25,7 +25,8 @@ pub enum Error {
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Io { .. } => ErrorKind::Io,
+            Error::Open(error) => error.kind(),
+            Error::Read { .. } => ErrorKind::Io,
             _ => ErrorKind::BadInput,
         }
     }

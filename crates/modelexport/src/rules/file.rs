@@ -1,10 +1,10 @@
 //! The TOML form of the rules.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use modelexport_graph::check_tag;
+use modelexport_io::source;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -48,12 +48,11 @@ struct DomainForm {
 
 /// Reads a rules file.
 pub fn read(path: &Path) -> Result<Rules, Error> {
-    let io = |source| Error::Io { file: path.to_owned(), source };
-    if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Err(Error::NotAFile { file: path.to_owned() });
-    }
     let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
+    source::open_regular(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::Read { file: path.to_owned(), source })?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Error::TooLarge { file: path.to_owned(), limit: MAX_BYTES });
     }
@@ -204,8 +203,8 @@ mod tests {
     fn unreadable_files_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(matches!(read(&path("missing.toml")), Err(Error::Io { .. })));
-        assert!(matches!(read(folder.path()), Err(Error::NotAFile { .. })));
+        assert!(matches!(read(&path("missing.toml")), Err(Error::Open(source::Error::Open { .. }))));
+        assert!(matches!(read(folder.path()), Err(Error::Open(source::Error::NotRegular { .. }))));
         std::fs::write(path("latin1.toml"), b"# caf\xe9").unwrap();
         assert!(matches!(read(&path("latin1.toml")), Err(Error::NotUtf8 { offset: 5, .. })));
         std::fs::write(path("large.toml"), vec![b'#'; MAX_BYTES as usize + 1]).unwrap();

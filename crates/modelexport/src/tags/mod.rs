@@ -21,7 +21,7 @@ use domain::DomainTags;
 const UNKNOWN_CLASS: &str = "Module";
 
 /// Last segment of the tag for nodes that belong to no module: `/Root/AuxiliaryOperations`.
-const AUXILIARY: &str = "AuxiliaryOperations";
+pub(crate) const AUXILIARY: &str = "AuxiliaryOperations";
 
 /// How segments look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,6 +79,28 @@ impl Tags {
             };
             entries.push(Entry { tag, owner: place.owner, verdict: place.verdict });
         }
+        Tags::from_entries(entries, tree, policy, format)
+    }
+
+    /// Tags that are given, by [`ModuleId`]; modules without one belong to the nearest above that has one.
+    pub fn recorded(tree: &ModuleTree, recorded: &[Option<Name>]) -> Self {
+        let mut entries: Vec<Entry> = Vec::with_capacity(tree.len());
+        for ((id, module), tag) in tree.iter().zip(recorded) {
+            let above = module.parent.and_then(|parent| entries.get(parent.0 as usize));
+            let entry = match (tag, above) {
+                (None, Some(above)) => Entry { verdict: Verdict::WithoutClass, ..above.clone() },
+                _ => {
+                    let tag = tag.clone().unwrap_or_else(|| format!("/{UNKNOWN_CLASS}").into());
+                    Entry { tag, owner: id, verdict: Verdict::ShownInFile }
+                }
+            };
+            entries.push(entry);
+        }
+        let policy = Policy::default();
+        Tags::from_entries(entries, tree, &policy, TagFormat::Instance)
+    }
+
+    fn from_entries(entries: Vec<Entry>, tree: &ModuleTree, policy: &Policy, format: TagFormat) -> Self {
         let root_tag = entries.first().map_or_else(|| "/".into(), |root| root.tag.clone());
         let auxiliary = format!("{root_tag}/{AUXILIARY}").into();
         let policy_record = sidecar::Policy {

@@ -1,0 +1,53 @@
+//! Everything that can fail in the library.
+
+use std::path::PathBuf;
+
+use modelexport_io::{ErrorKind, onnx, pt2, sidecar, source};
+
+use crate::rules;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Pt2(#[from] pt2::Error),
+    #[error(transparent)]
+    Onnx(#[from] onnx::Error),
+    #[error(transparent)]
+    Sidecar(#[from] sidecar::Error),
+    #[error(transparent)]
+    Rules(#[from] rules::Error),
+    #[error(transparent)]
+    Open(#[from] source::Error),
+    #[error("{}: cannot read: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{}: no node says which module it comes from: there are no entries of modelexport, torch or winml, \
+         and no sidecar {}", path.display(), sidecar.display()
+    )]
+    NoHierarchy { path: PathBuf, sidecar: PathBuf },
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Pt2(error) => error.kind(),
+            Error::Onnx(error) => error.kind(),
+            Error::Sidecar(error) => error.kind(),
+            Error::Rules(error) => error.kind(),
+            Error::Open(error) => error.kind(),
+            Error::Read { .. } => ErrorKind::Io,
+            Error::NoHierarchy { .. } => ErrorKind::BadInput,
+        }
+    }
+
+    /// What the user can do about it, where the message itself does not say.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Error::NoHierarchy { .. } => Some(
+                "export the model with `modelexport export model.pt2`, or with torch.onnx.export(..., dynamo=True), \
+                 which keeps module scopes",
+            ),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! From an ONNX model, by what its nodes and its sidecar say.
+//!
+//! Two rounds. The first places nodes that name their module: by our own entry, torch's stacks, or the sidecar. The
+//! second places the rest: by a tag that a placed node has too, or in a subgraph by the node around it. A file whose
+//! nodes carry only tags gets its modules from these.
+
+use std::collections::HashMap;
+
+use modelexport_graph::module_tree::Parameter;
+use modelexport_graph::onnx::{Model, Node, Origin};
+use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
+use modelexport_io::sidecar::Sidecar;
+
+use super::from_program::owner;
+use super::node_claim::{Claim, Frame};
+use super::tag_tree::TagTree;
+use super::{Evidence, EvidenceKind, Hierarchy, RecordedTag};
+use crate::tags::Tags;
+
+/// Places the nodes of `model` and writes their origin. A node that nothing is known of has none afterwards.
+pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
+    let mut placer = Placer::default();
+    if let Some(sidecar) = sidecar {
+        placer.read_sidecar(sidecar);
+    }
+    model.for_each_node_mut(&mut |node| placer.place_by_module(node));
+    let mut tag_tree = TagTree::default();
+    let tags_only = placer.evidence.is_empty();
+    let mut by_tag = |placer: &mut Placer, tag: &str| {
+        if tags_only { Some(tag_tree.insert(tag)) } else { placer.by_tag.get(tag).copied() }
+    };
+    placer.place_rest(&mut model.graph.nodes, None, &mut by_tag);
+    for function in &mut model.functions {
+        placer.place_rest(&mut function.nodes, None, &mut by_tag);
+    }
+    if tags_only && !placer.evidence.is_empty() {
+        return placer.finish_from_tags(model, tag_tree);
+    }
+    if sidecar.is_none() {
+        add_parameters(model, &mut placer.tree);
+    }
+    placer.finish(model)
+}
+
+#[derive(Default)]
+struct Placer<'a> {
+    tree: ModuleTree,
+    scopes: Scopes,
+    evidence: Evidence,
+    executed: u32,
+    /// The sidecar's modules by node name.
+    sidecar_nodes: HashMap<&'a str, ModuleId>,
+    /// The shallowest module whose nodes have a tag.
+    by_tag: HashMap<Name, ModuleId>,
+    recorded: Vec<RecordedTag>,
+    recorded_index: HashMap<(ModuleId, Name), usize>,
+}
+
+impl<'a> Placer<'a> {
+    fn read_sidecar(&mut self, sidecar: &'a Sidecar) {
+        for entry in &sidecar.modules {
+            let id = self.tree.insert(&entry.path);
+            let Some(module) = self.tree.get_mut(id) else { continue };
+            module.class = entry.class.clone();
+            module.order = entry.order;
+            module.calls = entry.calls;
+            module.parameters = entry
+                .parameters
+                .iter()
+                .map(|parameter| Parameter {
+                    name: parameter.name.clone(),
+                    elements: parameter.elements,
+                    bytes: parameter.bytes,
+                    is_buffer: parameter.buffer,
+                })
+                .collect();
+            if let Some(order) = entry.order {
+                self.executed = self.executed.max(order.saturating_add(1));
+            }
+        }
+        for node in &sidecar.nodes {
+            if let Some(module) = self.tree.find(&node.module) {
+                self.sidecar_nodes.insert(&node.name, module);
+            }
+        }
+    }
+
+    fn place_by_module(&mut self, node: &mut Node) {
+        let claim = Claim::of(node);
+        let (kind, scope) = match (claim.module, claim.stack) {
+            (Some(module), Some((_, frames))) if ends_in(&frames, &module) => {
+                (EvidenceKind::Modelexport, self.enter(&frames))
+            }
+            (Some(module), _) => {
+                let id = self.tree.insert(&module);
+                (EvidenceKind::Modelexport, self.enter_module(id))
+            }
+            (None, Some((kind, frames))) => (kind, self.enter(&frames)),
+            (None, None) => match self.sidecar_nodes.get(&*node.name) {
+                Some(&module) => (EvidenceKind::Sidecar, self.enter_module(module)),
+                None => {
+                    node.origin = None;
+                    return;
+                }
+            },
+        };
+        let module = self.scopes.module(scope);
+        if let Some(tag) = claim.tag {
+            self.record(module, &tag.into());
+        }
+        let method = claim.method.unwrap_or(Method::Scope);
+        self.set_origin(node, kind, scope, method);
+    }
+
+    fn place_rest(
+        &mut self,
+        nodes: &mut [Node],
+        holder: Option<ScopeId>,
+        by_tag: &mut dyn FnMut(&mut Self, &str) -> Option<ModuleId>,
+    ) {
+        for node in nodes {
+            if node.origin.is_none() {
+                let claim = Claim::of(node);
+                let tagged = claim.tag.as_deref().and_then(|tag| by_tag(self, tag));
+                let method = claim.method.unwrap_or(Method::Scope);
+                if let Some(module) = tagged {
+                    let scope = self.scopes.child(Scopes::ROOT, module, 0);
+                    self.set_origin(node, EvidenceKind::Tag, scope, method);
+                } else if let Some(scope) = holder {
+                    self.set_origin(node, EvidenceKind::Holder, scope, method);
+                }
+            }
+            let scope = node.origin.as_ref().map(|origin| origin.scope).or(holder);
+            for graph in node.subgraphs_mut() {
+                self.place_rest(&mut graph.nodes, scope, by_tag);
+            }
+        }
+    }
+
+    fn set_origin(&mut self, node: &mut Node, kind: EvidenceKind, scope: ScopeId, method: Method) {
+        self.evidence.add(kind, 1);
+        node.origin = Some(Origin { scope, source: None, method, confidence: 1.0 });
+    }
+
+    fn enter(&mut self, frames: &[Frame]) -> ScopeId {
+        let mut scope = Scopes::ROOT;
+        for frame in frames {
+            let id = self.tree.insert(&frame.path);
+            self.execute(id, Some(&frame.class));
+            if id != ModuleId::ROOT {
+                scope = self.scopes.child(scope, id, 0);
+            }
+        }
+        scope
+    }
+
+    /// A call of a module of which only the place in the tree is known.
+    fn enter_module(&mut self, module: ModuleId) -> ScopeId {
+        let mut scope = Scopes::ROOT;
+        for id in self.tree.chain(module) {
+            let has_class = self.tree.get(id).is_some_and(|module| !module.class.is_empty());
+            if id != ModuleId::ROOT && (has_class || id == module) {
+                self.execute(id, None);
+                scope = self.scopes.child(scope, id, 0);
+            }
+        }
+        self.execute(ModuleId::ROOT, None);
+        scope
+    }
+
+    fn execute(&mut self, id: ModuleId, class: Option<&str>) {
+        let Some(module) = self.tree.get_mut(id) else { return };
+        if module.class.is_empty()
+            && let Some(class) = class
+        {
+            module.class = class.into();
+        }
+        if module.order.is_none() {
+            module.order = Some(self.executed);
+            module.calls = module.calls.max(1);
+            self.executed += 1;
+        }
+    }
+
+    fn record(&mut self, module: ModuleId, tag: &Name) {
+        let index = *self.recorded_index.entry((module, tag.clone())).or_insert_with(|| {
+            self.recorded.push(RecordedTag { module, tag: tag.clone(), nodes: 0 });
+            self.recorded.len() - 1
+        });
+        if let Some(recorded) = self.recorded.get_mut(index) {
+            recorded.nodes += 1;
+        }
+        let depth = |id| self.tree.get(id).map_or(0, |module| module.path.len());
+        let is_shallower = self.by_tag.get(tag).is_none_or(|&known| depth(module) < depth(known));
+        if is_shallower {
+            self.by_tag.insert(tag.clone(), module);
+        }
+    }
+
+    fn finish(self, model: &Model) -> Hierarchy {
+        let mut own_nodes = vec![0; self.tree.len()];
+        let mut unattributed_nodes = 0;
+        model.for_each_node(&mut |node| {
+            let module = node.origin.as_ref().map(|origin| self.scopes.module(origin.scope));
+            match module.and_then(|module| own_nodes.get_mut(module.0 as usize)) {
+                Some(count) => *count += 1,
+                None => unattributed_nodes += 1,
+            }
+        });
+        Hierarchy {
+            tree: self.tree,
+            scopes: self.scopes,
+            own_nodes,
+            unattributed_nodes,
+            shared_parameters: Vec::new(),
+            evidence: self.evidence,
+            recorded_tags: self.recorded,
+            tags_only: None,
+        }
+    }
+
+    fn finish_from_tags(mut self, model: &Model, mut tags: TagTree) -> Hierarchy {
+        self.tree = std::mem::take(&mut tags.tree);
+        tags.tags.resize(self.tree.len(), None);
+        let recorded = Tags::recorded(&self.tree, &tags.tags);
+        Hierarchy { tags_only: Some(recorded), ..self.finish(model) }
+    }
+}
+
+fn ends_in(frames: &[Frame], module: &str) -> bool {
+    frames.last().is_some_and(|frame| frame.path == module)
+}
+
+/// Initializers that are named after a module that is known.
+fn add_parameters(model: &Model, tree: &mut ModuleTree) {
+    for tensor in &model.graph.initializers {
+        let has_path = tensor.name.contains('.');
+        let Some(module) = owner(tree, &tensor.name).filter(|_| has_path).and_then(|id| tree.get_mut(id))
+        else {
+            continue;
+        };
+        let size = |product: u64, &dim: &i64| product.checked_mul(u64::try_from(dim).ok()?);
+        let elements = tensor.dims.iter().try_fold(1, size).unwrap_or(0);
+        let bytes = tensor.dtype().and_then(|dtype| dtype.byte_len(elements)).unwrap_or(0);
+        module.parameters.push(Parameter { name: tensor.name.clone(), elements, bytes, is_buffer: false });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::onnx::{Attribute, AttributeValue, Graph, Tensor};
+    use modelexport_io::sidecar::Source;
+
+    use super::*;
+    use crate::embedding::Embed;
+    use crate::policy::Policy;
+    use crate::tagger::{Options, annotate};
+    use crate::tags::TagFormat;
+
+    fn node(name: &str, scope: ScopeId) -> Node {
+        let origin = Some(Origin::direct(scope, None));
+        Node { name: name.into(), op_type: "Relu".into(), origin, ..Node::default() }
+    }
+
+    fn nested(mut holder: Node, inner: Node) -> Node {
+        let value = AttributeValue::Graph(Box::new(Graph { nodes: vec![inner], ..Graph::default() }));
+        holder.attributes.push(Attribute { name: "body".into(), value, ..Attribute::default() });
+        holder
+    }
+
+    /// `Net(layers: [Layer(fc: Linear)])` with a node at each level and one in a subgraph, tagged into `embed`.
+    fn tagged(embed: Embed) -> (Model, Sidecar) {
+        let mut tree = ModuleTree::new();
+        let fc = tree.insert("layers.0.fc");
+        let layer = tree.find("layers.0").unwrap();
+        let classes = [(ModuleId::ROOT, "m.Net"), (layer, "m.Layer"), (fc, "torch.nn.modules.linear.Linear")];
+        for (order, (id, class)) in classes.into_iter().enumerate() {
+            let module = tree.get_mut(id).unwrap();
+            (module.class, module.order, module.calls) = (class.into(), Some(order as u32), 3);
+        }
+        let mut scopes = Scopes::new();
+        let layer_scope = scopes.child(Scopes::ROOT, layer, 0);
+        let fc_scope = scopes.child(layer_scope, fc, 0);
+        let nodes = vec![
+            node("in_root", Scopes::ROOT),
+            node("in_fc", fc_scope),
+            nested(node("in_layer", layer_scope), node("inside", fc_scope)),
+        ];
+        let mut model = Model { graph: Graph { nodes, ..Graph::default() }, ..Model::default() };
+        let source = Source { kind: "pt2".into(), file: None, torch_version: None };
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let options = Options { embed, strategy: "native".into(), source };
+        let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options);
+        model.for_each_node_mut(&mut |node| node.origin = None);
+        (model, sidecar)
+    }
+
+    /// Path of the module of each node, in order.
+    fn modules(model: &Model, hierarchy: &Hierarchy) -> Vec<Option<String>> {
+        let mut paths = Vec::new();
+        model.for_each_node(&mut |node| {
+            let module = node.origin.as_ref().map(|origin| hierarchy.scopes.module(origin.scope));
+            paths.push(module.and_then(|id| hierarchy.tree.get(id)).map(|module| module.path.to_string()));
+        });
+        paths
+    }
+
+    fn paths(expected: &[&str]) -> Vec<Option<String>> {
+        expected.iter().map(|path| Some((*path).to_owned())).collect()
+    }
+
+    fn kinds(hierarchy: &Hierarchy) -> Vec<(EvidenceKind, u64)> {
+        hierarchy.evidence.iter().collect()
+    }
+
+    const EXACT: [&str; 4] = ["", "layers.0.fc", "layers.0", "layers.0.fc"];
+
+    #[test]
+    fn our_metadata_gives_back_every_module() {
+        let (mut model, _) = tagged(Embed::BOTH);
+        let hierarchy = from_onnx(&mut model, None);
+        assert_eq!(modules(&model, &hierarchy), paths(&EXACT));
+        assert_eq!(kinds(&hierarchy), [(EvidenceKind::Modelexport, 4)]);
+        let fc = hierarchy.tree.get(hierarchy.tree.find("layers.0.fc").unwrap()).unwrap();
+        assert_eq!(&*fc.class, "torch.nn.modules.linear.Linear");
+        let tags = Tags::new(&hierarchy.tree, &Policy::default(), TagFormat::Instance);
+        assert_eq!(hierarchy.nodes_tagged_otherwise(&tags), 0);
+        let bare = Tags::new(&hierarchy.tree, &Policy::default(), TagFormat::Class);
+        assert_eq!(hierarchy.nodes_tagged_otherwise(&bare), 3, "all but the root's");
+    }
+
+    #[test]
+    fn torch_scopes_alone_are_enough() {
+        let (mut model, _) = tagged(Embed::BOTH);
+        model.for_each_node_mut(&mut |node| {
+            node.doc_string.clear();
+            node.metadata.retain(|(key, _)| key.starts_with("pkg.torch."));
+        });
+        let hierarchy = from_onnx(&mut model, None);
+        assert_eq!(modules(&model, &hierarchy), paths(&EXACT));
+        assert_eq!(kinds(&hierarchy), [(EvidenceKind::TorchScopes, 4)]);
+    }
+
+    #[test]
+    fn the_sidecar_serves_a_file_without_tags() {
+        let (mut model, sidecar) = tagged(Embed::NONE);
+        let hierarchy = from_onnx(&mut model, Some(&sidecar));
+        assert_eq!(modules(&model, &hierarchy), paths(&EXACT));
+        assert_eq!(kinds(&hierarchy), [(EvidenceKind::Sidecar, 4)]);
+        let layer = hierarchy.tree.get(hierarchy.tree.find("layers.0").unwrap()).unwrap();
+        assert_eq!((layer.calls, layer.order), (3, Some(1)));
+    }
+
+    #[test]
+    fn tags_alone_become_the_tree() {
+        let doc_string_only = Embed { doc_string: true, metadata_props: false };
+        let (mut model, _) = tagged(doc_string_only);
+        let hierarchy = from_onnx(&mut model, None);
+        let tags = hierarchy.tags_only.as_ref().unwrap();
+        let mut shown = Vec::new();
+        model.for_each_node(&mut |node| {
+            let origin = node.origin.as_ref().unwrap();
+            shown.push((tags.tag(hierarchy.scopes.module(origin.scope)).to_string(), origin.method));
+        });
+        let expected = ["/Net", "/Net/Layer.0", "/Net/Layer.0", "/Net/Layer.0"];
+        assert_eq!(shown, expected.map(|tag| (tag.to_owned(), Method::Direct)));
+        assert_eq!(kinds(&hierarchy), [(EvidenceKind::Tag, 4)]);
+    }
+
+    #[test]
+    fn a_node_without_words_is_placed_by_its_tag_or_the_node_around_it() {
+        let (mut model, _) = tagged(Embed::BOTH);
+        model.for_each_node_mut(&mut |node| match &*node.name {
+            "in_fc" => node.metadata.clear(),
+            "inside" | "in_root" => {
+                node.metadata.clear();
+                node.doc_string.clear();
+            }
+            _ => {}
+        });
+        let hierarchy = from_onnx(&mut model, None);
+        let known = |path: &str| Some(path.to_owned());
+        assert_eq!(
+            modules(&model, &hierarchy),
+            [None, known("layers.0"), known("layers.0"), known("layers.0")]
+        );
+        assert_eq!(
+            kinds(&hierarchy),
+            [(EvidenceKind::Modelexport, 1), (EvidenceKind::Tag, 1), (EvidenceKind::Holder, 1)]
+        );
+        assert_eq!((hierarchy.unattributed_nodes, hierarchy.attributed_nodes()), (1, 3));
+    }
+
+    #[test]
+    fn initializers_named_after_a_module_are_its_parameters() {
+        let (mut model, _) = tagged(Embed::BOTH);
+        for (name, dims) in [("layers.0.fc.weight", [4, 3]), ("val_1", [2, 2]), ("nowhere.weight", [2, 2])] {
+            let tensor = Tensor { name: name.into(), dims: dims.to_vec(), data_type: 1, ..Tensor::default() };
+            model.graph.initializers.push(tensor);
+        }
+        let hierarchy = from_onnx(&mut model, None);
+        let found: Vec<(&str, u64, u64)> = hierarchy
+            .tree
+            .iter()
+            .flat_map(|(_, module)| &module.parameters)
+            .map(|parameter| (&*parameter.name, parameter.elements, parameter.bytes))
+            .collect();
+        assert_eq!(found, [("layers.0.fc.weight", 12, 48)]);
+    }
+
+    #[test]
+    fn a_file_that_says_nothing_places_nothing() {
+        let mut model = Model {
+            graph: Graph { nodes: vec![node("a", Scopes::ROOT)], ..Graph::default() },
+            ..Model::default()
+        };
+        let hierarchy = from_onnx(&mut model, None);
+        assert!(hierarchy.evidence.is_empty() && hierarchy.tags_only.is_none());
+        assert_eq!(hierarchy.unattributed_nodes, 1);
+    }
+}

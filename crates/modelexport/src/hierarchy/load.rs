@@ -1,0 +1,75 @@
+//! The hierarchy of a model file.
+
+use std::io::Read;
+use std::path::Path;
+
+use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::{onnx, pt2, source};
+
+use super::{Hierarchy, from_onnx, from_program};
+use crate::Error;
+
+/// What kind of file a hierarchy came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    Pt2 { torch_version: String },
+    Onnx { producer: String },
+}
+
+/// A hierarchy with what is worth telling about its file.
+#[derive(Debug)]
+pub struct Loaded {
+    pub kind: FileKind,
+    pub hierarchy: Hierarchy,
+    /// The policy that the sidecar records.
+    pub sidecar_policy: Option<sidecar::Policy>,
+    /// Why the sidecar beside the file could not be used.
+    pub sidecar_problem: Option<sidecar::Error>,
+}
+
+/// Reads a `.pt2` or `.onnx` file, with the sidecar beside it if there is one. A file with another ending is taken
+/// for what it begins like.
+pub fn load(path: &Path) -> Result<Loaded, Error> {
+    if is_archive(path)? { load_pt2(path) } else { load_onnx(path) }
+}
+
+fn is_archive(path: &Path) -> Result<bool, Error> {
+    let has_ending = |ending| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    if has_ending("pt2") || has_ending("onnx") {
+        return Ok(has_ending("pt2"));
+    }
+    let mut start = Vec::new();
+    let file = source::open_regular(path)?;
+    file.take(4)
+        .read_to_end(&mut start)
+        .map_err(|error| Error::Read { path: path.to_owned(), source: error })?;
+    Ok(start == b"PK\x03\x04")
+}
+
+fn load_pt2(path: &Path) -> Result<Loaded, Error> {
+    let archive = pt2::read(path)?;
+    let kind = FileKind::Pt2 { torch_version: archive.program.torch_version.clone() };
+    let hierarchy = from_program(archive.program);
+    Ok(Loaded { kind, hierarchy, sidecar_policy: None, sidecar_problem: None })
+}
+
+fn load_onnx(path: &Path) -> Result<Loaded, Error> {
+    let mut model = onnx::read(path)?.model;
+    let (sidecar, sidecar_problem) = read_sidecar(path);
+    let hierarchy = from_onnx(&mut model, sidecar.as_ref());
+    if hierarchy.evidence.is_empty() && hierarchy.unattributed_nodes > 0 && sidecar.is_none() {
+        return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
+    }
+    let producer = format!("{} {}", model.producer_name, model.producer_version).trim().to_owned();
+    let sidecar_policy = sidecar.map(|sidecar| sidecar.policy);
+    Ok(Loaded { kind: FileKind::Onnx { producer }, hierarchy, sidecar_policy, sidecar_problem })
+}
+
+/// The sidecar beside an ONNX file. That there is none is no problem.
+fn read_sidecar(onnx: &Path) -> (Option<Sidecar>, Option<sidecar::Error>) {
+    match sidecar::read(&sidecar::path_beside(onnx)) {
+        Ok(sidecar) => (Some(sidecar), None),
+        Err(error) if error.is_not_found() => (None, None),
+        Err(error) => (None, Some(error)),
+    }
+}

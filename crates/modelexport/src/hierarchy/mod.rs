@@ -1,0 +1,64 @@
+//! The modules of a model file and the nodes that belong to each, whatever kind of file it is.
+
+mod evidence;
+mod from_onnx;
+mod from_program;
+mod load;
+mod node_claim;
+mod tag_tree;
+
+use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
+
+use crate::tags::Tags;
+
+pub use evidence::{Evidence, EvidenceKind};
+pub use from_onnx::from_onnx;
+pub use from_program::from_program;
+pub use load::{FileKind, Loaded, load};
+
+/// Modules with their nodes.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    pub tree: ModuleTree,
+    pub scopes: Scopes,
+    /// By [`ModuleId`]: nodes that ran in the module itself.
+    pub own_nodes: Vec<u64>,
+    /// Nodes of which nothing tells where they ran.
+    pub unattributed_nodes: u64,
+    /// Parameters that several modules hold.
+    pub shared_parameters: Vec<SharedParameter>,
+    /// What told where the nodes ran.
+    pub evidence: Evidence,
+    /// Tags that the file's nodes carry, with their module and how many nodes have them.
+    pub recorded_tags: Vec<RecordedTag>,
+    /// The tags, if the file tells only these: there are no paths and classes to make others from.
+    pub tags_only: Option<Tags>,
+}
+
+/// One tensor that is a parameter under several names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedParameter {
+    pub owners: Vec<ModuleId>,
+    pub elements: u64,
+}
+
+/// A tag that nodes of a module carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedTag {
+    pub module: ModuleId,
+    pub tag: Name,
+    pub nodes: u64,
+}
+
+impl Hierarchy {
+    /// Nodes that ran in a known module.
+    pub fn attributed_nodes(&self) -> u64 {
+        self.own_nodes.iter().sum()
+    }
+
+    /// Nodes whose tag in the file is not the one that `tags` gives.
+    pub fn nodes_tagged_otherwise(&self, tags: &Tags) -> u64 {
+        let differs = |recorded: &&RecordedTag| recorded.tag != *tags.tag(recorded.module);
+        self.recorded_tags.iter().filter(differs).map(|recorded| recorded.nodes).sum()
+    }
+}
