@@ -1,0 +1,86 @@
+//! Complex numbers: a complex tensor is a real one with a last axis of pairs, so that viewing it as real costs
+//! nothing.
+
+use modelexport_graph::DType;
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::literal::Literal;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.view_as_complex.default", "view_as_complex(Tensor(a) self) -> Tensor(a)", same),
+    Row::new("aten.view_as_complex_copy.default", "view_as_complex_copy(Tensor self) -> Tensor", same),
+    Row::new("aten.view_as_real.default", "view_as_real(Tensor(a) self) -> Tensor(a)", same),
+    Row::new("aten.view_as_real_copy.default", "view_as_real_copy(Tensor self) -> Tensor", same),
+    Row::new("aten.resolve_conj.default", "resolve_conj(Tensor(a) self) -> Tensor(a)", same),
+    Row::new("aten.resolve_neg.default", "resolve_neg(Tensor(a) self) -> Tensor(a)", same),
+    Row::new("aten.polar.default", "polar(Tensor abs, Tensor angle) -> Tensor", polar),
+    Row::new("aten.complex.default", "complex(Tensor real, Tensor imag) -> Tensor", complex),
+    Row::new("aten.real.default", "real(Tensor(a) self) -> Tensor(a)", |cx| part(cx, 0)),
+    Row::new("aten.imag.default", "imag(Tensor(a) self) -> Tensor(a)", |cx| part(cx, 1)),
+    Row::new("aten.conj.default", "conj(Tensor(a) self) -> Tensor(a)", conjugate),
+    Row::new("aten._conj.default", "_conj(Tensor(a) self) -> Tensor(a)", conjugate),
+    Row::new("aten.conj_physical.default", "conj_physical(Tensor self) -> Tensor", conjugate),
+    Row::new("aten._conj_physical.default", "_conj_physical(Tensor self) -> Tensor", conjugate),
+];
+
+fn same(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    Ok(cx.tensor("self")?.into())
+}
+
+/// Real and imaginary part as one complex tensor.
+fn join(cx: &mut Context<'_, '_>, real: ValueId, imaginary: ValueId) -> ValueId {
+    let (real, imaginary) = (cx.unsqueeze(real, &[-1]), cx.unsqueeze(imaginary, &[-1]));
+    cx.concat(&[real, imaginary], -1)
+}
+
+/// Real (0) or imaginary (1) part.
+fn component(cx: &mut Context<'_, '_>, value: ValueId, which: i64) -> ValueId {
+    let which = cx.const_int(which);
+    cx.emit("Gather", &[value, which], attrs![axis = -1])
+}
+
+fn negate_imaginary(cx: &mut Context<'_, '_>, value: ValueId) -> ValueId {
+    let dtype = cx.dtype(value);
+    let signs = Literal::from_numbers(dtype, vec![2], [1.0.into(), (-1.0).into()]);
+    match signs {
+        Some(signs) => {
+            let signs = cx.constant(signs);
+            cx.emit("Mul", &[value, signs], vec![])
+        }
+        None => value,
+    }
+}
+
+fn polar(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (radius, angle) = (cx.tensor("abs")?, cx.tensor("angle")?);
+    let (cosine, sine) = (cx.emit("Cos", &[angle], vec![]), cx.emit("Sin", &[angle], vec![]));
+    let (real, imaginary) = (cx.emit("Mul", &[radius, cosine], vec![]), cx.emit("Mul", &[radius, sine], vec![]));
+    Ok(join(cx, real, imaginary).into())
+}
+
+fn complex(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (real, imaginary) = (cx.tensor("real")?, cx.tensor("imag")?);
+    let sizes = cx.out()?.sizes.clone();
+    let (real, imaginary) = (cx.expand(real, &sizes)?, cx.expand(imaginary, &sizes)?);
+    Ok(join(cx, real, imaginary).into())
+}
+
+fn part(cx: &mut Context<'_, '_>, which: i64) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    if !cx.meta("self")?.dtype.is_complex() {
+        return Ok(x.into());
+    }
+    Ok(component(cx, x, which).into())
+}
+
+fn conjugate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    if !cx.meta("self")?.dtype.is_complex() || cx.dtype(x) == DType::Bool {
+        return Ok(x.into());
+    }
+    Ok(negate_imaginary(cx, x).into())
+}

@@ -1,0 +1,204 @@
+//! Writing by index tensors: `ScatterND` after the indexed axes were moved to the front (see `index`), or a plain
+//! `Where` for a mask whose values broadcast.
+
+use modelexport_graph::{DType, Dim};
+
+use super::index::{Indices, indices};
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::{Attrs, ValueId};
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.index_put.default",
+        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        index_put,
+    ),
+    Row::new(
+        "aten._unsafe_index_put.default",
+        "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        index_put,
+    ),
+    Row::new(
+        "aten.index_add.default",
+        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+        index_add,
+    ),
+    Row::new(
+        "aten.index_copy.default",
+        "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+        index_copy,
+    ),
+    Row::new(
+        "aten.index_fill.int_Scalar",
+        "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+        index_fill,
+    ),
+    Row::new(
+        "aten.index_fill.int_Tensor",
+        "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+        index_fill,
+    ),
+];
+
+fn index_put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, values) = (cx.tensor("self")?, cx.tensor("values")?);
+    let (sizes, value_sizes) = (cx.meta("self")?.sizes.clone(), cx.meta("values")?.sizes.clone());
+    let accumulate = cx.bool("accumulate")?;
+    if !accumulate && let Some(written) = through_mask(cx, x, values, &sizes, &value_sizes)? {
+        return Ok(written.into());
+    }
+    let rank = sizes.len();
+    // The result of reading with the same indices is what the values broadcast to.
+    let indices = read_shape(cx, &sizes, &value_sizes)?;
+    let Indices { by_axis, sizes: new_sizes, .. } = &indices;
+    if by_axis.is_empty() {
+        let values = cx.expand(values, &sizes)?;
+        return Ok(if accumulate { cx.emit("Add", &[x, values], vec![]) } else { values }.into());
+    }
+    let order = indices.front_order(rank);
+    let others: Vec<Dim> =
+        order.iter().skip(by_axis.len()).filter_map(|&axis| sizes.get(axis as usize).cloned()).collect();
+    let front_shape: Vec<Dim> = new_sizes.iter().chain(&others).cloned().collect();
+    // Values come in the order of the result, updates must have the new axes in front.
+    let to_result = indices.result_order(rank);
+    let result_shape: Vec<Dim> =
+        to_result.iter().filter_map(|&axis| front_shape.get(axis as usize).cloned()).collect();
+    let values = cx.expand(values, &result_shape)?;
+    let updates = cx.transpose(values, &inverse(&to_result));
+    let front = cx.transpose(x, &order);
+    let stacked = indices.stacked(cx)?;
+    let reduction = if accumulate { reduction(cx)? } else { vec![] };
+    let written = cx.emit("ScatterND", &[front, stacked, updates], reduction);
+    Ok(cx.transpose(written, &inverse(&order)).into())
+}
+
+/// `reduction = add`; `ScatterND` and `ScatterElements` have it since opset 16.
+fn reduction(cx: &Context<'_, '_>) -> Result<Attrs> {
+    if cx.opset < 16 {
+        return cx.refuse("adds to what it writes to, which ONNX can do from opset 16 on: choose a higher opset");
+    }
+    Ok(attrs![reduction = "add"])
+}
+
+fn inverse(order: &[i64]) -> Vec<i64> {
+    (0..order.len() as i64).map(|i| order.iter().position(|&axis| axis == i).unwrap_or(0) as i64).collect()
+}
+
+/// A single mask over the first axes, with values that broadcast over its places.
+fn through_mask(
+    cx: &mut Context<'_, '_>,
+    x: ValueId,
+    values: ValueId,
+    sizes: &[Dim],
+    value_sizes: &[Dim],
+) -> Result<Option<ValueId>> {
+    let given = cx.optional_tensors("indices")?;
+    let [Some(mask)] = given.as_slice() else { return Ok(None) };
+    if cx.dtype(*mask) != DType::Bool {
+        return Ok(None);
+    }
+    let mask_rank = cx.rank(*mask).unwrap_or(0);
+    let behind = sizes.len() - mask_rank.min(sizes.len());
+    let broadcasts = value_sizes.len() <= behind
+        || (value_sizes.len() == behind + 1 && value_sizes.first().is_some_and(|size| size.is(1)))
+        || value_sizes.iter().all(|size| size.is(1));
+    if !broadcasts {
+        return Ok(None);
+    }
+    let mask = cx.unsqueeze(*mask, &(mask_rank as i64..(mask_rank + behind) as i64).collect::<Vec<_>>());
+    let values = if value_sizes.len() > sizes.len() { cx.reshape_static(values, &[]) } else { values };
+    Ok(Some(cx.emit("Where", &[mask, values, x], vec![])))
+}
+
+/// The indices, with the shape that values must have taken from the values where a mask leaves it open.
+fn read_shape(cx: &mut Context<'_, '_>, sizes: &[Dim], value_sizes: &[Dim]) -> Result<Indices> {
+    let mut indices = indices(cx, value_sizes, sizes.len())?;
+    let others = sizes.len() - indices.by_axis.len().min(sizes.len());
+    let has_mask = cx.metas("indices").iter().any(|meta| meta.dtype == DType::Bool);
+    if has_mask {
+        let new = value_sizes.len().saturating_sub(others).min(1);
+        indices.sizes = value_sizes.iter().take(new).cloned().collect();
+        if new == 0 {
+            return cx.refuse("writes values that broadcast through a mask and other indices at once");
+        }
+    }
+    Ok(indices)
+}
+
+/// Index (1-D along `dim`) stretched to the shape of `source`, and the axis.
+fn along_axis(cx: &mut Context<'_, '_>, shape: &[Dim]) -> Result<(ValueId, i64)> {
+    let axis = cx.axis("dim", shape.len())?;
+    let index = cx.tensor("index")?;
+    let index = cx.cast(index, DType::I64);
+    let index = if cx.meta("index")?.sizes.is_empty() { cx.unsqueeze(index, &[0]) } else { index };
+    let behind: Vec<i64> = (1..shape.len() as i64 - axis).collect();
+    let index = cx.unsqueeze(index, &behind);
+    Ok((cx.expand(index, shape)?, axis))
+}
+
+fn index_add(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, source) = (cx.tensor("self")?, cx.tensor("source")?);
+    let dtype = cx.out()?.dtype;
+    let mut source = cx.cast(source, dtype);
+    let alpha = cx.scalar_arg("alpha")?;
+    if !alpha.is(1.0) {
+        let alpha = cx.scalar_value(alpha, dtype);
+        source = cx.emit("Mul", &[source, alpha], vec![]);
+    }
+    let reduction = reduction(cx)?;
+    scatter_along(cx, x, source, reduction)
+}
+
+fn index_copy(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, source) = (cx.tensor("self")?, cx.tensor("source")?);
+    scatter_along(cx, x, source, vec![])
+}
+
+fn scatter_along(cx: &mut Context<'_, '_>, x: ValueId, source: ValueId, reduction: Attrs) -> Result<Outputs> {
+    let shape = cx.meta("source")?.sizes.clone();
+    if cx.meta("self")?.sizes.is_empty() {
+        let sum = if reduction.is_empty() { source } else { cx.emit("Add", &[x, source], vec![]) };
+        return Ok(cx.reshape(sum, &[])?.into());
+    }
+    if cx.axis("dim", shape.len())? == 0 {
+        let index = cx.tensor("index")?;
+        let index = cx.cast(index, DType::I64);
+        let index = if cx.meta("index")?.sizes.is_empty() { cx.unsqueeze(index, &[0]) } else { index };
+        let index = cx.unsqueeze(index, &[-1]);
+        return Ok(cx.emit("ScatterND", &[x, index, source], reduction).into());
+    }
+    let (index, axis) = along_axis(cx, &shape)?;
+    let mut attributes = attrs![axis = axis];
+    attributes.extend(reduction);
+    Ok(cx.emit("ScatterElements", &[x, index, source], attributes).into())
+}
+
+fn index_fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let dtype = cx.out()?.dtype;
+    let value = match cx.meta_opt("value") {
+        Some(_) => {
+            let value = cx.tensor("value")?;
+            cx.cast(value, dtype)
+        }
+        None => {
+            let scalar = cx.scalar_arg("value")?;
+            cx.scalar_value(scalar, dtype)
+        }
+    };
+    let mut shape = cx.meta("self")?.sizes.clone();
+    if shape.is_empty() {
+        return Ok(value.into());
+    }
+    let axis = cx.axis("dim", shape.len())?;
+    let count = cx.meta("index")?.sizes.first().cloned().unwrap_or(Dim::Static(1));
+    if let Some(slot) = shape.get_mut(axis as usize) {
+        *slot = count;
+    }
+    let (index, axis) = along_axis(cx, &shape)?;
+    let updates = cx.expand(value, &shape)?;
+    Ok(cx.emit("ScatterElements", &[x, index, updates], attrs![axis = axis]).into())
+}

@@ -1,0 +1,102 @@
+//! Masks: `Where`, `Compress`, `NonZero`.
+
+use modelexport_graph::DType;
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.masked_fill.Scalar", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", fill),
+    Row::new("aten.masked_fill.Tensor", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", fill),
+    Row::new(
+        "aten.masked_scatter.default",
+        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+        masked_scatter,
+    ),
+    Row::new("aten.masked_select.default", "masked_select(Tensor self, Tensor mask) -> Tensor", select),
+    Row::new("aten.nonzero.default", "nonzero(Tensor self) -> Tensor", nonzero),
+    Row::new("aten.argwhere.default", "argwhere(Tensor self) -> Tensor", nonzero),
+    Row::new("aten.nonzero_numpy.default", "nonzero_numpy(Tensor self) -> Tensor[]", nonzero_numpy),
+];
+
+fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, mask) = (cx.tensor("self")?, cx.tensor("mask")?);
+    let dtype = cx.out()?.dtype;
+    let value = match cx.meta_opt("value") {
+        Some(_) => {
+            let value = cx.tensor("value")?;
+            cx.cast(value, dtype)
+        }
+        None => {
+            let scalar = cx.scalar_arg("value")?;
+            cx.scalar_value(scalar, dtype)
+        }
+    };
+    let mask = cx.cast(mask, DType::Bool);
+    Ok(cx.emit("Where", &[mask, value, x], vec![]).into())
+}
+
+/// The n-th true place takes the n-th element of the source.
+fn masked_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, mask, source) = (cx.tensor("self")?, cx.tensor("mask")?, cx.tensor("source")?);
+    let sizes = cx.out()?.sizes.clone();
+    let dtype = cx.out()?.dtype;
+    let (x, mask) = (cx.expand(x, &sizes)?, cx.expand(mask, &sizes)?);
+    let source = cx.cast(source, dtype);
+    let source = cx.reshape_static(source, &[-1]);
+    let flat = cx.reshape_static(mask, &[-1]);
+    let counts = cx.cast(flat, DType::I64);
+    let axis = cx.const_int(0);
+    let order = cx.emit("CumSum", &[counts, axis], vec![]);
+    let (one, zero) = (cx.const_int(1), cx.const_int(0));
+    let order = cx.emit("Sub", &[order, one], vec![]);
+    // Places before the first true one would read element -1.
+    let order = cx.emit("Max", &[order, zero], vec![]);
+    let picked = cx.emit("Gather", &[source, order], attrs![axis = 0]);
+    let picked = cx.reshape(picked, &sizes)?;
+    Ok(cx.emit("Where", &[mask, picked, x], vec![]).into())
+}
+
+fn select(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, mask) = (cx.tensor("self")?, cx.tensor("mask")?);
+    let (x_sizes, mask_sizes) = (cx.meta("self")?.sizes.clone(), cx.meta("mask")?.sizes.clone());
+    let (x, mask) = if x_sizes == mask_sizes {
+        (x, mask)
+    } else if mask_sizes.len() <= x_sizes.len() {
+        (x, cx.expand(mask, &x_sizes)?)
+    } else {
+        (cx.expand(x, &mask_sizes)?, mask)
+    };
+    let (x, mask) = (cx.reshape_static(x, &[-1]), cx.reshape_static(mask, &[-1]));
+    Ok(cx.emit("Compress", &[x, mask], attrs![axis = 0]).into())
+}
+
+fn nonzero(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    if cx.meta("self")?.sizes.is_empty() {
+        return cx.refuse("looks for non-zero places of a 0-D tensor");
+    }
+    let x = truth(cx, x);
+    let places = cx.emit("NonZero", &[x], vec![]);
+    Ok(cx.transpose(places, &[1, 0]).into())
+}
+
+fn nonzero_numpy(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let rank = cx.meta("self")?.sizes.len();
+    let x = truth(cx, x);
+    let places = cx.emit("NonZero", &[x], vec![]);
+    let rows = cx.split(places, &vec![1; rank], 0);
+    let rows: Vec<_> = rows.into_iter().map(|row| cx.squeeze(row, &[0])).collect();
+    Ok(rows.into())
+}
+
+/// onnxruntime has `NonZero` for a few types only.
+fn truth(cx: &mut Context<'_, '_>, x: crate::ir::ValueId) -> crate::ir::ValueId {
+    match cx.dtype(x) {
+        DType::Bool | DType::F32 | DType::I32 | DType::I64 | DType::U8 => x,
+        _ => cx.cast(x, DType::Bool),
+    }
+}

@@ -1,0 +1,184 @@
+//! `scatter` and its reductions: `ScatterElements`. Reductions need opset 16 (`add`, `mul`) or 18 (`max`, `min`).
+//!
+//! Without the tensor's own elements (`include_self=False`), the places that are written to are first set to what
+//! does not change the reduction.
+
+use modelexport_graph::{DType, Dim};
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.scatter.src", "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", |cx| {
+        lower(cx, None)
+    }),
+    Row::new("aten.scatter.value", "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", |cx| {
+        lower(cx, None)
+    }),
+    Row::new(
+        "aten.scatter.reduce",
+        "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+        named,
+    ),
+    Row::new(
+        "aten.scatter.value_reduce",
+        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+        named,
+    ),
+    Row::new("aten.scatter_add.default", "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", |cx| {
+        lower(cx, Some("add"))
+    }),
+    Row::new(
+        "aten.scatter_reduce.two",
+        "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+        scatter_reduce,
+    ),
+];
+
+/// What a scatter works on: all of one rank above zero, the updates cut to the index.
+struct Parts {
+    x: ValueId,
+    index: ValueId,
+    updates: ValueId,
+    index_sizes: Vec<Dim>,
+    axis: i64,
+    is_zero_dim: bool,
+}
+
+fn parts(cx: &mut Context<'_, '_>) -> Result<Parts> {
+    let mut x = cx.tensor("self")?;
+    let index = cx.tensor("index")?;
+    let mut index = cx.cast(index, DType::I64);
+    let mut index_sizes = cx.meta("index")?.sizes.clone();
+    let is_zero_dim = cx.meta("self")?.sizes.is_empty();
+    let rank = cx.meta("self")?.sizes.len();
+    let axis = cx.axis("dim", rank)?;
+    let dtype = cx.meta("self")?.dtype;
+    if is_zero_dim {
+        x = cx.unsqueeze(x, &[0]);
+    }
+    if index_sizes.is_empty() {
+        index = cx.unsqueeze(index, &[0]);
+        index_sizes = vec![Dim::Static(1)];
+    }
+    let updates = match cx.meta_opt("src") {
+        None => {
+            let value = cx.scalar_arg("value")?;
+            let value = cx.scalar_value(value, dtype);
+            cx.expand(value, &index_sizes)?
+        }
+        Some(meta) => {
+            let source = cx.tensor("src")?;
+            let source = cx.cast(source, dtype);
+            match meta.sizes.len() {
+                0 => cx.unsqueeze(source, &[0]),
+                _ => cut(cx, source, &meta.sizes, &index_sizes)?,
+            }
+        }
+    };
+    Ok(Parts { x, index, updates, index_sizes, axis, is_zero_dim })
+}
+
+/// The first elements of `source` along each axis, as many as the index has.
+fn cut(cx: &mut Context<'_, '_>, source: ValueId, have: &[Dim], want: &[Dim]) -> Result<ValueId> {
+    let axes: Vec<i64> =
+        have.iter().zip(want).enumerate().filter(|(_, (have, want))| have != want).map(|(i, _)| i as i64).collect();
+    if axes.is_empty() {
+        return Ok(source);
+    }
+    let ends: Vec<Dim> = axes.iter().filter_map(|&axis| want.get(axis as usize).cloned()).collect();
+    let (starts, ends) = (cx.const_ints(&vec![0; axes.len()]), cx.shape_value(&ends)?);
+    let axes = cx.const_ints(&axes);
+    Ok(cx.emit("Slice", &[source, starts, ends, axes], vec![]))
+}
+
+fn emit(cx: &mut Context<'_, '_>, x: ValueId, parts: &Parts, updates: ValueId, reduction: Option<&'static str>) -> Result<ValueId> {
+    let needed = match reduction {
+        None => 14,
+        Some("add" | "mul") => 16,
+        Some(_) => 18,
+    };
+    if cx.opset < needed {
+        return cx.refuse(format!("needs a reduction that ONNX has from opset {needed} on: choose a higher opset"));
+    }
+    let mut attributes = attrs![axis = parts.axis];
+    if let Some(reduction) = reduction {
+        attributes.extend(attrs![reduction = reduction]);
+    }
+    Ok(cx.emit("ScatterElements", &[x, parts.index, updates], attributes))
+}
+
+fn finish(cx: &mut Context<'_, '_>, parts: &Parts, value: ValueId) -> Outputs {
+    if parts.is_zero_dim { cx.squeeze(value, &[0]) } else { value }.into()
+}
+
+fn lower(cx: &mut Context<'_, '_>, reduction: Option<&'static str>) -> Result<Outputs> {
+    let parts = parts(cx)?;
+    let value = emit(cx, parts.x, &parts, parts.updates, reduction)?;
+    Ok(finish(cx, &parts, value))
+}
+
+fn named(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    match cx.str_opt("reduce")?.as_deref() {
+        Some("add") => lower(cx, Some("add")),
+        Some("multiply") => lower(cx, Some("mul")),
+        other => cx.wrong("reduce", "`add` or `multiply`", other),
+    }
+}
+
+fn scatter_reduce(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.meta("self")?.dtype;
+    let (reduction, neutral) = match cx.str_opt("reduce")?.as_deref() {
+        Some("sum") => ("add", 0.0),
+        Some("mean") => ("add", 0.0),
+        Some("prod") => ("mul", 1.0),
+        Some("amax") => ("max", if dtype.is_float() { f64::NEG_INFINITY } else { lowest(dtype) }),
+        Some("amin") => ("min", if dtype.is_float() { f64::INFINITY } else { -lowest(dtype) - 1.0 }),
+        other => return cx.wrong("reduce", "`sum`, `prod`, `mean`, `amax` or `amin`", other),
+    };
+    let is_mean = cx.str_opt("reduce")?.as_deref() == Some("mean");
+    let include_self = cx.bool("include_self")?;
+    let parts = parts(cx)?;
+    let mut x = parts.x;
+    if !include_self {
+        let neutral = cx.const_scalar(dtype, neutral);
+        let blank = cx.expand(neutral, &parts.index_sizes)?;
+        x = emit(cx, x, &parts, blank, None)?;
+    }
+    let mut value = emit(cx, x, &parts, parts.updates, Some(reduction))?;
+    if is_mean {
+        let mut sizes = cx.meta("self")?.sizes.clone();
+        if sizes.is_empty() {
+            sizes.push(Dim::Static(1));
+        }
+        let one = cx.const_scalar(dtype, 1.0);
+        let ones = cx.expand(one, &sizes)?;
+        let index_ones = cx.expand(one, &parts.index_sizes)?;
+        let start = if include_self {
+            ones
+        } else {
+            let zero = cx.const_scalar(dtype, 0.0);
+            let zeros = cx.expand(zero, &parts.index_sizes)?;
+            emit(cx, ones, &parts, zeros, None)?
+        };
+        let count = emit(cx, start, &parts, index_ones, Some("add"))?;
+        value = cx.emit("Div", &[value, count], vec![]);
+        if dtype.is_integer() {
+            return cx.refuse("takes the mean of integers");
+        }
+    }
+    Ok(finish(cx, &parts, value))
+}
+
+fn lowest(dtype: DType) -> f64 {
+    match dtype {
+        DType::I8 => f64::from(i8::MIN),
+        DType::I16 => f64::from(i16::MIN),
+        DType::I32 => f64::from(i32::MIN),
+        DType::I64 => i64::MIN as f64,
+        _ => 0.0,
+    }
+}

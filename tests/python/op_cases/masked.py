@@ -1,0 +1,20 @@
+import torch
+from op_cases import bools, floats, ints, op
+
+op("aten.masked_fill.Scalar", floats(3, 4), bools(3, 4), 2)
+op("aten.masked_fill.Scalar", floats(3, 4), bools(4), float("-inf"))
+op("aten.masked_fill.Scalar", ints(3, 4), bools(3, 1), -1)
+op("aten.masked_fill.Scalar", floats(1, 4), bools(3, 1), 0.5)
+op("aten.masked_fill.Scalar", floats(3, 4, dtype=torch.float16), bools(3, 4), -65504.0)
+op("aten.masked_fill.Tensor", floats(3, 4), bools(3, 4), torch.tensor(2.0))
+op("aten.masked_fill.Tensor", floats(3, 4), bools(3, 4), torch.tensor(2))
+op("aten.masked_scatter.default", floats(3, 4), bools(3, 4), floats(12))
+op("aten.masked_scatter.default", floats(3, 4), bools(3, 1), floats(4, 4))
+op("aten.masked_scatter.default", floats(2, 3), torch.zeros(2, 3, dtype=torch.bool), floats(6))
+op("aten.masked_select.default", floats(3, 4), bools(3, 4))
+op("aten.masked_select.default", floats(3, 4), bools(4))
+op("aten.nonzero.default", floats(3, 4).relu())
+op("aten.nonzero.default", bools(5))
+op("aten.nonzero.default", ints(3, 4, low=0, high=2, dtype=torch.int16))
+op("aten.argwhere.default", bools(3, 4))
+op("aten.nonzero_numpy.default", bools(3, 4))
