@@ -14,6 +14,8 @@ use super::error::Problem;
 pub(super) const MAX_ENTRIES: usize = 4_000_000;
 /// Largest JSON text that is read into memory.
 pub(super) const MAX_JSON_BYTES: u64 = 8 << 30;
+/// A zip archive ends in its directory's end record and a comment, which is no longer than this.
+const END_SEARCH_BYTES: u64 = 22 + u16::MAX as u64;
 /// Largest of the small entries (`byteorder`, `archive_version`).
 const MAX_MARK_BYTES: u64 = 4096;
 
@@ -51,7 +53,11 @@ impl<R: ReaderAt> Archive<R> {
             &start == b"PK\x03\x04"
         };
         let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
-        let zip = match ZipLocator::new().locate_in_reader(reader, &mut buffer, length) {
+        let zip = match ZipLocator::new().max_search_space(END_SEARCH_BYTES).locate_in_reader(
+            reader,
+            &mut buffer,
+            length,
+        ) {
             Ok(zip) => zip,
             Err((_, error)) if starts_like_zip => return Err(damaged(error)),
             Err((_, error)) => {

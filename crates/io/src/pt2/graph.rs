@@ -1,15 +1,15 @@
 //! Graphs: nodes in order, with their arguments resolved and their origin looked up.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
 use modelexport_graph::{Name, Scopes};
 use serde_json::value::RawValue;
 
 use super::args::{Frame, plain_target};
-use super::argument::Argument;
 use super::error::{Place, Problem};
 use super::module_stack::ModuleStacks;
+use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
 use super::values::{Shared, Values};
 
@@ -66,13 +66,9 @@ pub(super) fn convert<'a>(
         let input = frame.result(input, || Place::GraphInput { index })?;
         frame.graph.inputs.push(input);
     }
-    let mut names = HashSet::with_capacity(raw.nodes.len());
+    let names = node_names(&raw.nodes, &frame.values, frame.shared)?;
     frame.graph.nodes.reserve_exact(raw.nodes.len());
-    for (index, node) in raw.nodes.into_iter().enumerate() {
-        let name = node_name(&node, index, frame.shared);
-        if !names.insert(name.clone()) {
-            return Err(Problem::DuplicateNode { node: name.to_string() });
-        }
+    for (node, name) in raw.nodes.into_iter().zip(names) {
         let node = convert_node(node, name, &mut frame, origins, is_top)?;
         frame.graph.nodes.push(node);
     }
@@ -119,14 +115,4 @@ fn convert_node<'a>(
     }
     let target = plain_target(&raw.target, frame.shared);
     Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), trace })
-}
-
-/// The FX name. Where an older torch left it out, a node with one tensor is called like the tensor, as in FX; others
-/// get a name that cannot be a value's.
-fn node_name(node: &schema::Node<'_>, index: usize, shared: &mut Shared) -> Name {
-    match (&node.name, node.outputs.as_slice()) {
-        (Some(name), _) => shared.name(name),
-        (None, [Argument::Tensor(tensor)]) => shared.name(&tensor.name),
-        (None, _) => shared.name(&format!("{}#{index}", &*node.target)),
-    }
 }

@@ -25,10 +25,13 @@ mod layout;
 mod module_path;
 mod module_stack;
 mod names;
+mod node_name;
 mod program;
 mod schema;
 mod sym_function;
 mod sym_text;
+#[cfg(test)]
+mod tests;
 mod values;
 mod weights;
 

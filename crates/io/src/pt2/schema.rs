@@ -110,6 +110,9 @@ pub(super) struct Node<'a> {
     pub outputs: Vec<Argument<'a>>,
     #[serde(borrow)]
     pub metadata: NodeMetadata<'a>,
+    /// Of higher-order operators: whether the one result is the node itself and not the first of a tuple.
+    #[serde(default)]
+    pub is_hop_single_tensor_return: Option<bool>,
     /// Older torch leaves it out.
     #[serde(borrow, default)]
     pub name: Option<Text<'a>>,

@@ -169,6 +169,11 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Whether a value of the graph has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
     /// `name` comes into being here.
     pub fn define(
         &mut self,

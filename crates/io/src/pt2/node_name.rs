@@ -1,0 +1,90 @@
+//! Names of nodes. The archive has them from schema 8.15 on; before, they are found again the way FX gives them.
+
+use std::collections::{HashMap, HashSet};
+
+use modelexport_graph::Name;
+
+use super::argument::{Argument, SymBoolArgument, SymFloatArgument, SymIntArgument};
+use super::error::Problem;
+use super::json::Text;
+use super::schema::Node;
+use super::values::{Shared, Values};
+
+/// One name for each node, all different.
+pub(super) fn node_names(
+    nodes: &[Node<'_>],
+    values: &Values<'_>,
+    shared: &mut Shared,
+) -> Result<Vec<Name>, Problem> {
+    let mut taken = HashSet::with_capacity(nodes.len());
+    let mut names = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let name = node.name.as_deref().or_else(|| name_in_results(node)).map(|name| shared.name(name));
+        if let Some(name) = &name
+            && !taken.insert(name.clone())
+        {
+            return Err(Problem::DuplicateNode { node: name.to_string() });
+        }
+        names.push(name);
+    }
+    let mut counters: HashMap<&str, u32> = HashMap::new();
+    Ok(nodes
+        .iter()
+        .zip(names)
+        .map(|(node, name)| {
+            name.unwrap_or_else(|| {
+                let operator = operator_name(&node.target);
+                let counter = counters.entry(operator).or_insert(0);
+                loop {
+                    let candidate = match *counter {
+                        0 => shared.name(operator),
+                        count => shared.name(&format!("{operator}_{count}")),
+                    };
+                    *counter += 1;
+                    if !values.has(&candidate) && taken.insert(candidate.clone()) {
+                        return candidate;
+                    }
+                }
+            })
+        })
+        .collect())
+}
+
+/// A node with one result is called like it; of several results, one that nobody uses is `<node>_unused_<index>`.
+fn name_in_results<'r>(node: &'r Node<'_>) -> Option<&'r str> {
+    let results = node.outputs.as_slice();
+    if let [result] = results
+        && node.is_hop_single_tensor_return != Some(false)
+        && let Some(name) = single_name(result)
+    {
+        return Some(name);
+    }
+    results.iter().enumerate().find_map(|(index, result)| match result {
+        Argument::Tensor(tensor) => unused_name(&tensor.name, index),
+        Argument::Tensors(list) if results.len() == 1 => {
+            list.iter().enumerate().find_map(|(index, tensor)| unused_name(&tensor.name, index))
+        }
+        _ => None,
+    })
+}
+
+fn single_name<'r>(result: &'r Argument<'_>) -> Option<&'r str> {
+    let name: &Text<'_> = match result {
+        Argument::Tensor(tensor) => &tensor.name,
+        Argument::SymInt(SymIntArgument::Name(name))
+        | Argument::SymFloat(SymFloatArgument::Name(name))
+        | Argument::SymBool(SymBoolArgument::Name(name)) => name,
+        _ => return None,
+    };
+    Some(name)
+}
+
+fn unused_name(name: &str, index: usize) -> Option<&str> {
+    name.strip_suffix(&index.to_string())?.strip_suffix("_unused_")
+}
+
+/// `topk` of `torch.ops.aten.topk.default`, `cond` of `torch.ops.higher_order.cond`.
+fn operator_name(target: &str) -> &str {
+    let plain = target.strip_prefix("torch.ops.").unwrap_or(target);
+    plain.split('.').nth(1).filter(|name| !name.is_empty()).unwrap_or(plain)
+}

@@ -1,0 +1,118 @@
+//! Archives that torch wrote.
+
+use std::path::PathBuf;
+
+use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Program};
+
+use super::super::{read, read_program};
+use modelexport_graph::SourceId;
+
+fn path(case: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(case).join("model.pt2")
+}
+
+fn program(case: &str) -> Program {
+    read(&path(case)).unwrap_or_else(|error| panic!("{error}")).program
+}
+
+fn names(program: &Program) -> (Vec<String>, Vec<Option<String>>) {
+    let inputs = program.signature.inputs.iter().filter_map(|input| match input {
+        InputSpec::User { name } => Some(name.to_string()),
+        _ => None,
+    });
+    let outputs = program.signature.outputs.iter().filter_map(|output| match output {
+        OutputSpec::User { name } => Some(name.as_ref().map(|name| name.to_string())),
+        _ => None,
+    });
+    (inputs.collect(), outputs.collect())
+}
+
+#[test]
+fn every_fixture_is_read() {
+    let folder = path("").parent().unwrap().to_owned();
+    let mut count = 0;
+    for case in std::fs::read_dir(folder).unwrap() {
+        let model = case.unwrap().path().join("model.pt2");
+        if model.exists() {
+            let archive = read(&model).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!archive.program.graph.nodes.is_empty(), "{}", model.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "only {count} fixtures");
+}
+
+#[test]
+fn names_are_those_of_the_user() {
+    let (inputs, outputs) = names(&program("bert_tiny"));
+    assert_eq!(inputs, ["input_ids", "attention_mask", "token_type_ids"]);
+    assert_eq!(outputs, [Some("last_hidden_state".into()), Some("pooler_output".into())]);
+}
+
+#[test]
+fn weights_are_the_bytes_that_torch_wrote() {
+    let archive = read(&path("plain_linear_relu")).unwrap();
+    let bytes = std::fs::read(path("plain_linear_relu")).unwrap();
+    for weight in &archive.program.weights {
+        let span = weight.data.as_ref().unwrap().span;
+        let elements: u64 = weight.sizes.iter().product();
+        assert_eq!(span.length, weight.dtype.byte_len(elements).unwrap(), "{}", weight.name);
+        assert_eq!(span.offset % 64, 0, "torch aligns storages");
+        let mut read = vec![0; span.length as usize];
+        archive.sources.read_at(span.source, span.offset, &mut read).unwrap();
+        assert_eq!(read, bytes[span.offset as usize..][..read.len()]);
+        let values = read.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()));
+        assert!(values.into_iter().all(|value| value.is_finite() && value.abs() < 10.0), "{}", weight.name);
+    }
+}
+
+#[test]
+fn a_shared_module_has_several_calls_and_tied_weights_one_storage() {
+    let program = program("shared_module");
+    let (_, shared) =
+        program.modules.iter().find(|(_, module)| module.calls > 1).expect("a module called twice");
+    let scopes = program.scopes.iter().filter(|(_, scope)| {
+        program.modules.get(scope.module).is_some_and(|module| module.path == shared.path)
+    });
+    assert_eq!(scopes.count(), shared.calls as usize);
+    let mut spans: Vec<_> = program.weights.iter().map(|weight| weight.data.as_ref().unwrap().span).collect();
+    spans.sort();
+    assert!(spans.windows(2).any(|pair| pair[0] == pair[1]), "tied weights");
+}
+
+#[test]
+fn modules_that_did_not_run_are_listed() {
+    let program = program("not_executed");
+    let idle: Vec<_> = program.modules.iter().filter(|(_, module)| module.order.is_none()).collect();
+    assert!(!idle.is_empty());
+    assert!(idle.iter().all(|(_, module)| module.calls == 0));
+    assert!(idle.iter().any(|(_, module)| !module.parameters.is_empty()), "with their parameters");
+}
+
+#[test]
+fn a_condition_has_two_graphs() {
+    let program = program("cond");
+    let graphs = program.graph.nodes.iter().flat_map(|node| &node.args);
+    assert!(graphs.filter(|arg| matches!(arg.arg, Arg::Graph(_))).count() >= 2);
+    assert!(program.graph.nodes.iter().any(|node| &*node.target == "higher_order.cond"));
+}
+
+#[test]
+fn dynamic_sizes_have_ranges() {
+    let program = program("dynamic_batch_seq");
+    assert!(program.ranges.iter().any(|(_, range)| range.max.is_some()));
+}
+
+#[test]
+fn every_cut_of_a_fixture_is_an_error() {
+    for case in ["plain_linear_relu", "norm_embedding"] {
+        let bytes = std::fs::read(path(case)).unwrap();
+        for length in 0..bytes.len() {
+            assert!(
+                read_program(&bytes[..length], length as u64, SourceId(0)).is_err(),
+                "{case} cut at {length}"
+            );
+        }
+        assert!(read_program(&bytes[..], bytes.len() as u64, SourceId(0)).is_ok());
+    }
+}
