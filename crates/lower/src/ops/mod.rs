@@ -22,10 +22,13 @@ families! {
     join,
     linear,
     masked,
+    repeat_interleave,
     reshape,
+    roll,
     scatter,
     slice,
     split,
     symbolic,
     unary,
+    window,
 }
