@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modelexport_io::onnx::{self, Chunk, NodeEdit, NodeTags, NodeView, OnnxFile, Spliced};
+use modelexport_io::onnx::{self, Chunk, NodeEdit, NodeTags, NodeView, OnnxFile};
 use modelexport_io::source::Sources;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,9 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn process(path: &Path) -> Result<(), Box<dyn Error>> {
     fs::write(path.with_extension("encoded"), encode(&onnx::read(path)?)?)?;
-    let tagged = path.with_extension("tagged");
-    fs::write(&tagged, spliced(path, &mut tag)?)?;
-    fs::write(path.with_extension("stripped"), spliced(&tagged, &mut |_| NodeEdit::Strip)?)?;
+    let with_tags = path.with_extension("tagged");
+    fs::write(&with_tags, tagged(path)?)?;
+    fs::write(path.with_extension("stripped"), stripped(&with_tags)?)?;
     Ok(())
 }
 
@@ -50,12 +50,18 @@ fn encode(file: &OnnxFile) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(bytes)
 }
 
-fn spliced(path: &Path, edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit) -> Result<Vec<u8>, Box<dyn Error>> {
+fn tagged(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut sources = Sources::new();
     let id = sources.add_file(path)?;
-    let spliced: Spliced = onnx::splice(&sources, id, edit)?;
-    let source = sources.get(id).ok_or("the source is gone")?;
-    Ok(spliced.to_vec(source)?)
+    let spliced = onnx::splice(&sources, id, &mut tag)?;
+    Ok(spliced.to_vec(sources.get(id).ok_or("the source is gone")?)?)
+}
+
+fn stripped(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut sources = Sources::new();
+    let id = sources.add_file(path)?;
+    let spliced = onnx::strip(&sources, id)?;
+    Ok(spliced.to_vec(sources.get(id).ok_or("the source is gone")?)?)
 }
 
 /// Tags as they are written for real: earlier text inside ours, entries of others left alone.

@@ -1,7 +1,7 @@
 //! `AttributeProto.AttributeType`: which field of an attribute holds its value.
 
 use super::error::Error;
-use super::reader::{Message, Reader, Value};
+use super::reader::{Field, Message, Reader, Value};
 use super::schema::attribute;
 
 /// Which of its fields an attribute uses; the numbers are those of `AttributeProto.AttributeType`.
@@ -47,8 +47,16 @@ impl Kind {
         KINDS.into_iter().map(|(kind, _)| kind).find(|&kind| kind as u64 == code)
     }
 
-    fn of_field(number: u32) -> Option<Kind> {
-        KINDS.into_iter().find(|&(_, field)| field == number).map(|(kind, _)| kind)
+    /// The kind whose value such a field would hold.
+    fn of_field(field: &Field) -> Option<Kind> {
+        let kind = KINDS.into_iter().find(|&(_, number)| number == field.number).map(|(kind, _)| kind);
+        kind.filter(|kind| match kind {
+            Kind::Float => matches!(field.value, Value::Fixed32(_)),
+            Kind::Int => matches!(field.value, Value::Varint(_)),
+            Kind::Floats => matches!(field.value, Value::Fixed32(_) | Value::Bytes(_)),
+            Kind::Ints => matches!(field.value, Value::Varint(_) | Value::Bytes(_)),
+            _ => matches!(field.value, Value::Bytes(_)),
+        })
     }
 
     /// The field that holds a value of this kind.
@@ -64,7 +72,7 @@ pub(super) fn kind_of(reader: &mut Reader<'_>, mut message: Message) -> Result<K
     while let Some(field) = reader.next(&mut message)? {
         match (field.number, field.value) {
             (attribute::TYPE, Value::Varint(code)) => said = Kind::from_code(code).or(said),
-            (number, _) => found = found.or(Kind::of_field(number)),
+            _ => found = found.or(Kind::of_field(&field)),
         }
     }
     Ok(said.or(found).unwrap_or(Kind::Undefined))

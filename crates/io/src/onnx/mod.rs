@@ -13,6 +13,8 @@ mod read;
 mod reader;
 mod schema;
 pub mod splice;
+#[cfg(test)]
+mod test_bytes;
 mod wire;
 
 pub use encode::{Chunk, encode, encoded_len};

@@ -43,9 +43,7 @@ fn put_value(sink: &mut impl Sink, value: &AttributeValue) {
             sink.message(attribute::SPARSE_TENSOR, |sink| tensor::put_sparse(sink, value));
         }
         AttributeValue::Type(value) => sink.message(attribute::TP, |sink| value_info::put_type(sink, value)),
-        AttributeValue::Floats(list) => {
-            list.iter().for_each(|&item| sink.float_item(attribute::FLOATS, item))
-        }
+        AttributeValue::Floats(list) => list.iter().for_each(|&item| sink.float(attribute::FLOATS, item)),
         AttributeValue::Ints(list) => list.iter().for_each(|&item| sink.number_item(attribute::INTS, item)),
         AttributeValue::Strings(list) => {
             list.iter().for_each(|item| sink.bytes_field(attribute::STRINGS, item));

@@ -47,3 +47,6 @@ pub fn encoded_len(model: &Model) -> Result<u64, Error> {
     model::put(&mut sizer, model);
     Ok(sizer.finish()?.total())
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::onnx::error::Error;
 use crate::onnx::limits::MAX_NESTING;
 use crate::onnx::names;
 use crate::onnx::schema::entry;
-use crate::onnx::wire::{WireType, first_field, put_varint, tag, varint_len};
+use crate::onnx::wire::{Varint, WireType, first_field, get_varint, put_varint, tag, varint_len};
 
 /// Takes the fields of messages in order.
 pub(super) trait Sink: Sized {
@@ -22,8 +22,8 @@ pub(super) trait Sink: Sized {
     /// A field that is a message, which `body` puts.
     fn message(&mut self, number: u32, body: impl FnOnce(&mut Self));
 
-    /// Fields below 64 that were put into the current message and occur only once there, as bits.
-    fn written(&mut self) -> &mut u64;
+    /// What was put into the current message.
+    fn written(&mut self) -> &mut Written;
 
     /// Something that cannot be encoded.
     fn fail(&mut self, error: Error);
@@ -32,13 +32,9 @@ pub(super) trait Sink: Sized {
         self.varint(tag(number, wire_type));
     }
 
-    fn mark(&mut self, number: u32) {
-        *self.written() |= 1u64.checked_shl(number).unwrap_or(0);
-    }
-
     /// A varint field that occurs once.
     fn number(&mut self, number: u32, value: i64) {
-        self.mark(number);
+        self.written().numbers |= bit(number);
         self.number_item(number, value);
     }
 
@@ -55,11 +51,6 @@ pub(super) trait Sink: Sized {
     }
 
     fn float(&mut self, number: u32, value: f32) {
-        self.mark(number);
-        self.float_item(number, value);
-    }
-
-    fn float_item(&mut self, number: u32, value: f32) {
         self.tag(number, WireType::Fixed32);
         self.bytes(&value.to_le_bytes());
     }
@@ -73,7 +64,7 @@ pub(super) trait Sink: Sized {
     /// A string that occurs once, left out if it is empty.
     fn text(&mut self, number: u32, text: &str) {
         if !text.is_empty() {
-            self.mark(number);
+            self.written().texts |= bit(number);
             self.text_item(number, text);
         }
     }
@@ -102,11 +93,11 @@ pub(super) trait Sink: Sized {
     fn unknown(&mut self, unknown: &Unknown) {
         let written = *self.written();
         let mut rest = unknown.as_slice();
-        while written != 0
-            && let Some((number, length)) = first_field(rest)
+        while written != Written::default()
+            && let Some((_, length)) = first_field(rest)
         {
             let (field, after) = rest.split_at(length);
-            if 1u64.checked_shl(number).unwrap_or(0) & written == 0 {
+            if !written.overrides(field) {
                 self.bytes(field);
             }
             rest = after;
@@ -115,12 +106,38 @@ pub(super) trait Sink: Sized {
     }
 }
 
+/// Fields below 64 that were put into a message and occur only once there, as bits.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    texts: u64,
+    numbers: u64,
+}
+
+fn bit(number: u32) -> u64 {
+    1u64.checked_shl(number).unwrap_or(0)
+}
+
+impl Written {
+    /// `field` is the default value of one that was written.
+    fn overrides(self, field: &[u8]) -> bool {
+        let Varint::Value(found, length) = get_varint(field) else { return false };
+        let Ok(number) = u32::try_from(found >> 3) else { return false };
+        let is_default = field.get(length as usize..).and_then(<[u8]>::first) == Some(&0);
+        let written = match found {
+            _ if found == tag(number, WireType::Length) => self.texts,
+            _ if found == tag(number, WireType::Varint) => self.numbers,
+            _ => 0,
+        };
+        is_default && written & bit(number) != 0
+    }
+}
+
 /// The first pass: lengths of messages, outer before inner.
 #[derive(Default)]
 pub(super) struct Sizer {
     sizes: Vec<u64>,
     total: u64,
-    written: u64,
+    written: Written,
     depth: usize,
     failure: Option<Error>,
 }
@@ -180,7 +197,7 @@ impl Sink for Sizer {
         self.total = self.total.saturating_add(varint_len(size)).saturating_add(size);
     }
 
-    fn written(&mut self) -> &mut u64 {
+    fn written(&mut self) -> &mut Written {
         &mut self.written
     }
 
@@ -194,12 +211,17 @@ pub(super) struct Writer {
     sizes: std::vec::IntoIter<u64>,
     chunks: Vec<Chunk>,
     bytes: Vec<u8>,
-    written: u64,
+    written: Written,
 }
 
 impl Writer {
     pub(super) fn new(sizes: Sizes) -> Self {
-        Writer { sizes: sizes.sizes.into_iter(), chunks: Vec::new(), bytes: Vec::new(), written: 0 }
+        Writer {
+            sizes: sizes.sizes.into_iter(),
+            chunks: Vec::new(),
+            bytes: Vec::new(),
+            written: Written::default(),
+        }
     }
 
     pub(super) fn finish(mut self) -> Vec<Chunk> {
@@ -239,7 +261,7 @@ impl Sink for Writer {
         self.written = outer_written;
     }
 
-    fn written(&mut self) -> &mut u64 {
+    fn written(&mut self) -> &mut Written {
         &mut self.written
     }
 

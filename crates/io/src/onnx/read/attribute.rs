@@ -24,6 +24,8 @@ pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Attribu
                 result.doc_string = d.text(&field, payload, unknown)?;
             }
             (attribute::TYPE, Value::Varint(code)) if Kind::from_code(code) == Some(kind) => {}
+            // What it is was found out from its value.
+            (attribute::TYPE, Value::Varint(0)) if kind != Kind::Undefined => {}
             (number, _) if kind.field() == Some(number) => {
                 if !payload_reader.field(d, &field)? {
                     d.keep(&field, unknown)?;

@@ -72,3 +72,6 @@ pub(super) fn or_what_it_is(source: &Source, error: Error) -> Error {
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests;

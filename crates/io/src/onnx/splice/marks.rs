@@ -42,7 +42,7 @@ pub(super) fn our_text(payload: &[u8]) -> Option<Replaced> {
     if payload.first() != Some(&b'{') {
         return None;
     }
-    let parsed: OurText = serde_json::from_slice(payload).ok()?;
+    let parsed: OurText = serde_json::from_str(std::str::from_utf8(payload).ok()?).ok()?;
     Some(parsed.doc_string.map_or(Replaced::Nothing, Replaced::Text))
 }
 

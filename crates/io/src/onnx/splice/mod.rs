@@ -45,7 +45,7 @@ pub struct NodeView<'a> {
 pub enum NodeEdit {
     /// It stays as it is, with tags or without.
     Keep,
-    /// Tags are taken out.
+    /// Tags are taken out. A record about the messages around the node stays until [`strip`] takes all out.
     Strip,
     /// Tags are put in, instead of those that were there.
     Tag(NodeTags),
@@ -54,7 +54,8 @@ pub enum NodeEdit {
 /// The tags of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeTags {
-    /// The new `doc_string`; text that stood there before should be inside, as the view showed it.
+    /// The new `doc_string`, written as it is; text that stood there before should be inside, as the view showed it
+    /// (see [`names`](super::names)).
     pub doc_string: Option<String>,
     /// Entries of `metadata_props`. An entry that the node has already, with the same value, is left as it is; one
     /// with another value is replaced until the tags are taken out.
@@ -67,15 +68,27 @@ pub fn splice(
     id: SourceId,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
 ) -> Result<Spliced, Error> {
+    walk_over(sources, id, false, edit)
+}
+
+/// The file without our tags: the original, byte for byte.
+pub fn strip(sources: &Sources, id: SourceId) -> Result<Spliced, Error> {
+    walk_over(sources, id, true, &mut |_| NodeEdit::Strip)
+}
+
+fn walk_over(
+    sources: &Sources,
+    id: SourceId,
+    whole_file: bool,
+    edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
+) -> Result<Spliced, Error> {
     let source = find(sources, id)?;
-    let spliced = walk::model(source, edit).map_err(|error| or_what_it_is(source, error))?;
+    let spliced = walk::model(source, whole_file, edit).map_err(|error| or_what_it_is(source, error))?;
     if spliced.len() > MAX_MESSAGE && source.len() <= MAX_MESSAGE {
         return Err(Error::TooLarge { length: spliced.len(), cap: MAX_MESSAGE });
     }
     Ok(spliced)
 }
 
-/// The file without our tags.
-pub fn strip(sources: &Sources, id: SourceId) -> Result<Spliced, Error> {
-    splice(sources, id, &mut |_| NodeEdit::Strip)
-}
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Meaning, entry_bytes};
+use crate::onnx::names;
 
 /// The key of the entry.
 pub(super) const KEY: &str = "modelexport.splice";
@@ -48,7 +49,9 @@ impl Removed {
     pub(super) fn of(item: &Item) -> Removed {
         let bytes = item.bytes().unwrap_or_default();
         match &item.meaning {
-            Meaning::Entry(key, value) if entry_bytes(key, value) == bytes => {
+            Meaning::Entry(key, value)
+                if is_text(key) && is_text(value) && entry_bytes(key, value) == bytes =>
+            {
                 Removed::Entry(key.clone(), value.clone())
             }
             _ => Removed::Hex(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
@@ -62,6 +65,11 @@ impl Removed {
             Removed::Hex(digits) => from_hex(digits).map(Item::restored),
         }
     }
+}
+
+/// Goes into a file as it is.
+fn is_text(text: &str) -> bool {
+    *names::to_bytes(text) == *text.as_bytes()
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {

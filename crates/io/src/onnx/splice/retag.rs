@@ -106,7 +106,7 @@ fn entry(item: &Item) -> Option<(&str, &str)> {
 fn tag_in_place(original: &[Item], tags: &NodeTags) -> Option<Vec<Item>> {
     let mut items = original.to_vec();
     if let Some(text) = &tags.doc_string {
-        let item = Item::new_doc_string(&names::to_bytes(text));
+        let item = Item::new_doc_string(text.as_bytes());
         match items.iter_mut().rfind(|item| item.is_doc_string()) {
             Some(old) => *old = item,
             None => items.push(item),
@@ -144,7 +144,7 @@ fn tag_with_record(original: &[Item], tags: &NodeTags, widths: Vec<(usize, u64)>
     let keys = tags.metadata.iter().map(|(key, _)| key).filter(|key| !key.starts_with(OWN_PREFIX));
     let record =
         Record { doc_string: tags.doc_string.is_some(), keys: keys.cloned().collect(), removed, widths };
-    items.extend(tags.doc_string.as_ref().map(|text| Item::new_doc_string(&names::to_bytes(text))));
+    items.extend(tags.doc_string.as_ref().map(|text| Item::new_doc_string(text.as_bytes())));
     items.push(record.to_item());
     items.extend(tags.metadata.iter().map(|(key, value)| Item::new_entry(key, value)));
     items

@@ -2,6 +2,7 @@
 
 use super::item::{Content, Item, Meaning, items_of};
 use super::pieces::{Opening, Spliced};
+use super::record::Record;
 use super::retag;
 use super::{NodeEdit, NodeKey, NodeTags, NodeView};
 use crate::onnx::attribute_kind::{Kind, kind_of};
@@ -15,14 +16,16 @@ use crate::source::Source;
 /// A length takes at most so many bytes: a record that says more is not followed.
 const MAX_WIDTH: u64 = MAX_VARINT as u64;
 
-/// Walks over the whole file and asks `edit` for each node.
+/// Walks over the model and asks `edit` for each node. With `whole_file`, all tags will be gone.
 pub(super) fn model(
     source: &Source,
+    whole_file: bool,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
 ) -> Result<Spliced, Error> {
     let mut walk = Walk {
         reader: Reader::new(source),
         out: Spliced::default(),
+        whole_file,
         edit,
         frames: Vec::new(),
         next: NodeKey { function: None, index: 0 },
@@ -52,6 +55,7 @@ pub(super) fn model(
 struct Walk<'a, 'e> {
     reader: Reader<'a>,
     out: Spliced,
+    whole_file: bool,
     edit: &'e mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
     frames: Vec<Frame>,
     /// The next node.
@@ -153,7 +157,12 @@ impl Walk<'_, '_> {
             NodeEdit::Tag(_) | NodeEdit::Strip => {
                 self.restore_widths(&stripped.widths);
                 self.mark_changed(stripped.changed);
-                stripped.items
+                let mut items = stripped.items;
+                if !self.whole_file && !stripped.widths.is_empty() {
+                    // Tags that stay elsewhere still need to know about the messages around them.
+                    items.push(Record { widths: stripped.widths, ..Record::default() }.to_item());
+                }
+                items
             }
         };
         self.put_items(items)
