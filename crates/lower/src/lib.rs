@@ -25,6 +25,8 @@ pub mod registry;
 pub mod report;
 pub mod schema;
 pub mod symbols;
+#[cfg(test)]
+pub(crate) mod test_program;
 
 pub use driver::lower;
 pub use error::{Error, Result};

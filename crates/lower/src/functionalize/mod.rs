@@ -1,20 +1,133 @@
 //! Mutation becomes values: in-place operators and writes through views are rewritten, ATen to ATen, into operators
 //! that only make new tensors.
+//!
+//! Afterwards no node changes a tensor, and every node computes the same numbers as before. What is left out is what
+//! nobody sees in an inference model: the new contents of buffers, parameters and inputs are seen by the nodes that
+//! read them later in the graph, but are not outputs of it.
+//!
+//! A graph without in-place operators is left as it is. Else the graph is walked once ([`rewriter`]), with a record
+//! of which tensors share memory ([`aliases`], filled from [`view`] and [`strides`]). An in-place operator becomes
+//! its functional twin ([`twin`]), whose result is noted as the contents of the tensor; it is carried to the tensors
+//! that share its memory when one of them is read ([`carry`]), so that nothing is made that is not read.
 
-use modelexport_graph::aten::Program;
+mod aliases;
+mod carry;
+mod dtype;
+mod rewriter;
+mod statistics;
+mod strides;
+#[cfg(test)]
+mod tests;
+mod twin;
+mod view;
 
-use crate::error::Result;
+use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, Signature, Weight};
+use modelexport_graph::{ModuleTree, Name, ScopeId, Scopes};
 
-/// The target that computes what an in-place `target` writes: `aten.add_.Tensor` has `aten.add.Tensor`.
-pub fn functional_twin(target: &str) -> Option<String> {
-    let mut parts = target.splitn(3, '.');
-    let (namespace, name, overload) = (parts.next()?, parts.next()?, parts.next()?);
-    let name = name.strip_suffix('_').filter(|name| !name.ends_with('_'))?;
-    Some(format!("{namespace}.{name}.{overload}"))
-}
+use crate::error::{Error, Place, Result};
+use rewriter::Rewriter;
+
+pub use twin::functional_twin;
 
 /// Rewrites `program` so that no node changes a tensor in place.
 pub fn functionalize(program: &mut Program) -> Result<()> {
-    let _ = program;
+    let Program { graph, signature, weights, modules, scopes, .. } = program;
+    let locate = Locate { modules, scopes, outer: Scopes::ROOT };
+    if !changes_tensors(graph) {
+        return graph.nodes.iter_mut().try_for_each(|node| subgraphs(node, &locate));
+    }
+    let before: Vec<Option<Name>> = graph.outputs.iter().map(|output| output_name(graph, output)).collect();
+    let keys = input_keys(signature, weights);
+    let mut rewriter = Rewriter::new(graph, locate);
+    rewriter.add_inputs(&keys);
+    rewriter.run()?;
+    keep_output_names(graph, signature, before);
     Ok(())
+}
+
+/// Rewrites the graphs among the arguments of `node`, each on its own.
+fn subgraphs(node: &mut Node, locate: &Locate<'_>) -> Result<()> {
+    let locate = Locate { outer: node.scope.unwrap_or(locate.outer), ..*locate };
+    let holder = locate.place(node);
+    for arg in &mut node.args {
+        let Arg::Graph(subgraph) = &mut arg.arg else { continue };
+        let graph = &mut subgraph.graph;
+        if !changes_tensors(graph) {
+            graph.nodes.iter_mut().try_for_each(|node| subgraphs(node, &locate))?;
+            continue;
+        }
+        let mut rewriter = Rewriter::new(graph, locate);
+        rewriter.add_inputs(&[]);
+        rewriter.run()?;
+        if rewriter.writes_an_input() {
+            let reason = "changes an input of the graph inside it: return the new value instead".to_owned();
+            return Err(Error::Node { place: Box::new(holder), reason });
+        }
+    }
+    Ok(())
+}
+
+fn changes_tensors(graph: &Graph) -> bool {
+    graph
+        .nodes
+        .iter()
+        .any(|node| twin::effect(&node.target).is_some() || statistics::updated_by(node).is_some())
+}
+
+/// Inputs that are one tensor in memory have one key.
+fn input_keys(signature: &Signature, weights: &[Weight]) -> Vec<Option<u32>> {
+    let mut first_with: std::collections::HashMap<_, u32> = std::collections::HashMap::new();
+    let keys = signature.inputs.iter().map(|input| match input {
+        InputSpec::Parameter { weight }
+        | InputSpec::Buffer { weight, .. }
+        | InputSpec::TensorConstant { weight } => {
+            let data = weights.get(*weight as usize).and_then(|weight| weight.data.as_ref());
+            Some(match data {
+                Some(data) => *first_with.entry(data).or_insert(*weight),
+                None => *weight,
+            })
+        }
+        _ => None,
+    });
+    keys.collect()
+}
+
+fn output_name(graph: &Graph, output: &Arg) -> Option<Name> {
+    match output {
+        Arg::Tensor(id) => graph.value(*id).map(|value| value.name.clone()),
+        _ => None,
+    }
+}
+
+/// An output keeps the name that it had, though another value holds its contents now.
+fn keep_output_names(graph: &Graph, signature: &mut Signature, before: Vec<Option<Name>>) {
+    let now = graph.outputs.iter().map(|output| output_name(graph, output));
+    for ((spec, before), now) in signature.outputs.iter_mut().zip(before).zip(now) {
+        if let OutputSpec::User { name: name @ None } = spec
+            && before != now
+        {
+            *name = before;
+        }
+    }
+}
+
+/// Where a node stands, for errors.
+#[derive(Clone, Copy)]
+struct Locate<'a> {
+    modules: &'a ModuleTree,
+    scopes: &'a Scopes,
+    /// The module call of nodes that name none.
+    outer: ScopeId,
+}
+
+impl Locate<'_> {
+    fn place(&self, node: &Node) -> Place {
+        let scope = node.scope.unwrap_or(self.outer);
+        let module = self.modules.get(self.scopes.module(scope));
+        Place {
+            node: node.name.to_string(),
+            target: node.target.to_string(),
+            module: module.map_or_else(String::new, |module| module.path.to_string()),
+        }
+    }
 }
