@@ -1,9 +1,12 @@
 //! Clean-up of the graph. Each pass is a file, says in its header what origin the nodes have that it makes or
 //! merges, and returns whether it changed anything.
 
+mod common;
 mod dead_code;
 mod fold;
 mod identity;
+mod merge_moves;
+mod no_op;
 mod weight_layout;
 
 use modelexport_graph::aten::Program;
@@ -13,15 +16,26 @@ use crate::ir::Ir;
 
 pub use fold::Load;
 
+/// How often the passes that feed each other run; what is left after that is rare and harmless.
+const ROUNDS: usize = 3;
+
 /// Runs the passes in the order in which they help each other: copies hide what nodes read, dead nodes would be
-/// folded for nothing, and folding leaves dead nodes behind.
+/// folded for nothing, folding makes no-ops visible, and moves that were merged leave equal nodes behind. Weights are
+/// turned last, when all their readers are known.
 pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
     identity::run(ir);
     dead_code::run(ir);
-    if fold::run(ir, program, options.fold_limit, load) {
-        dead_code::run(ir);
+    for _ in 0..ROUNDS {
+        let mut changed = fold::run(ir, program, options.fold_limit, load);
+        changed |= no_op::run(ir);
+        changed |= merge_moves::run(ir);
+        changed |= common::run(ir, &program.scopes);
+        changed |= dead_code::run(ir);
+        if !changed {
+            break;
+        }
     }
-    if options.weights_can_move {
-        weight_layout::run(ir);
+    if options.weights_can_move && weight_layout::run(ir) {
+        dead_code::run(ir);
     }
 }

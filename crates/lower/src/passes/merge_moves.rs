@@ -1,0 +1,85 @@
+//! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
+//! reads. The second keeps its origin; the first goes if nothing else reads it. Makes no nodes.
+
+use crate::ir::{Attr, Graph, Ir, Node, ValueId};
+
+/// True if a node reads from further up.
+pub fn run(ir: &mut Ir) -> bool {
+    let mut graph = std::mem::take(&mut ir.graph);
+    let mut moves = vec![None; ir.values.len()];
+    let changed = read_through(&mut graph, ir, &mut moves);
+    ir.graph = graph;
+    changed
+}
+
+/// What a value was made from by a move.
+#[derive(Clone)]
+enum Move {
+    Transpose { from: ValueId, axes: Vec<i64> },
+    Reshape { from: ValueId },
+}
+
+fn read_through(graph: &mut Graph, ir: &Ir, moves: &mut [Option<Move>]) -> bool {
+    let mut changed = false;
+    for node in &mut graph.nodes {
+        let input = node.inputs.first().copied().flatten();
+        let earlier = input.and_then(|input| moves.get(input.0 as usize).cloned().flatten());
+        match (axes_of(node), earlier) {
+            (Some(outer), Some(Move::Transpose { from, axes: inner })) => {
+                let composed: Option<Vec<i64>> =
+                    outer.iter().map(|&axis| inner.get(usize::try_from(axis).ok()?).copied()).collect();
+                if let Some(composed) = composed {
+                    node.inputs = vec![Some(from)];
+                    node.attributes = crate::attrs![perm = composed];
+                    changed = true;
+                }
+            }
+            (None, Some(Move::Reshape { from })) if is_plain_reshape(node, ir) => {
+                if let Some(slot) = node.inputs.first_mut() {
+                    *slot = Some(from);
+                    changed = true;
+                }
+            }
+            _ => {}
+        }
+        note(node, moves);
+        for subgraph in node.subgraphs_mut() {
+            changed |= read_through(subgraph, ir, moves);
+        }
+    }
+    changed
+}
+
+fn note(node: &Node, moves: &mut [Option<Move>]) {
+    let (Some(from), Some(&to)) = (node.inputs.first().copied().flatten(), node.outputs.first()) else {
+        return;
+    };
+    let made = match axes_of(node) {
+        Some(axes) => Some(Move::Transpose { from, axes: axes.to_vec() }),
+        None if is_reshape(node) => Some(Move::Reshape { from }),
+        None => None,
+    };
+    if let Some(slot) = moves.get_mut(to.0 as usize) {
+        *slot = made;
+    }
+}
+
+fn axes_of(node: &Node) -> Option<&[i64]> {
+    match node.attribute("perm") {
+        Some(Attr::Ints(axes)) if node.op == "Transpose" && node.domain.is_empty() => Some(axes),
+        _ => None,
+    }
+}
+
+fn is_reshape(node: &Node) -> bool {
+    node.domain.is_empty() && matches!(&*node.op, "Reshape" | "Unsqueeze" | "Squeeze" | "Flatten")
+}
+
+/// A reshape whose target does not copy sizes (0) of what it reads.
+fn is_plain_reshape(node: &Node, ir: &Ir) -> bool {
+    if node.op != "Reshape" || !node.domain.is_empty() {
+        return false;
+    }
+    let target = node.inputs.get(1).copied().flatten().and_then(|target| ir.literal(target)?.as_ints());
+    target.is_some_and(|target| !target.contains(&0))
+}
