@@ -143,6 +143,16 @@ impl ModuleTree {
         chain.reverse();
         chain
     }
+
+    /// The deepest module that holds both.
+    pub fn lowest_common_ancestor(&self, a: ModuleId, b: ModuleId) -> ModuleId {
+        if a == b {
+            return a;
+        }
+        let (left, right) = (self.chain(a), self.chain(b));
+        let shared = left.iter().zip(&right).take_while(|(x, y)| x == y).last();
+        shared.map_or(ModuleId::ROOT, |(id, _)| *id)
+    }
 }
 
 #[cfg(test)]
@@ -158,6 +168,8 @@ mod tests {
         let names: Vec<&str> =
             tree.chain(deep).iter().filter_map(|id| tree.get(*id)).map(|module| &*module.path).collect();
         assert_eq!(names, ["", "encoder", "encoder.layer", "encoder.layer.0"]);
-        assert_eq!(tree.find("encoder").and_then(|id| tree.get(id)).map(|m| m.children.len()), Some(1));
+        let sibling = tree.insert("encoder.norm");
+        assert_eq!(Some(tree.lowest_common_ancestor(deep, sibling)), tree.find("encoder"));
+        assert_eq!(tree.find("encoder").and_then(|id| tree.get(id)).map(|m| m.children.len()), Some(2));
     }
 }

@@ -172,16 +172,10 @@ fn repeats(tree: &ModuleTree, shared: &[SharedParameter]) -> Vec<(ModuleId, u64)
         let mut owners = parameter.owners.clone();
         owners.sort_by_key(|owner| position.get(owner.0 as usize).copied());
         for (first, second) in owners.iter().zip(owners.iter().skip(1)) {
-            repeats.push((lowest_common_ancestor(tree, *first, *second), parameter.elements));
+            repeats.push((tree.lowest_common_ancestor(*first, *second), parameter.elements));
         }
     }
     repeats
-}
-
-fn lowest_common_ancestor(tree: &ModuleTree, a: ModuleId, b: ModuleId) -> ModuleId {
-    let (left, right) = (tree.chain(a), tree.chain(b));
-    let shared = left.iter().zip(&right).take_while(|(x, y)| x == y).last();
-    shared.map_or(ModuleId::ROOT, |(id, _)| *id)
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! `modelexport export`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use modelexport::export::{Options, export};
 use modelexport_io::onnx::Chunk;
-use modelexport_io::{onnx, pt2, sidecar};
+use modelexport_io::{ErrorKind, onnx, pt2, sidecar};
+
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
 
 /// Export a captured program to ONNX
 #[derive(Args)]
@@ -16,18 +19,11 @@ pub struct Arguments {
     output: PathBuf,
     #[arg(long, default_value_t = 20)]
     opset: i64,
-    #[arg(short, long)]
-    quiet: bool,
 }
 
-pub fn run(arguments: &Arguments) -> ExitCode {
-    match try_run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+pub fn run(arguments: &Arguments, _: &mut Session) -> Result<ExitStatus, Failure> {
+    try_run(arguments).map_err(|error| Failure::new(error, ErrorKind::BadInput))?;
+    Ok(ExitStatus::Success)
 }
 
 fn try_run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,8 +1,11 @@
 //! `modelexport operators`.
 
-use std::process::ExitCode;
-
 use clap::Args;
+
+use crate::display::json;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
 
 /// List the operators that can be exported
 #[derive(Args)]
@@ -11,10 +14,10 @@ pub struct Arguments {
     format: String,
 }
 
-pub fn run(_: &Arguments) -> ExitCode {
+pub fn run(_: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let rows: Vec<serde_json::Value> = modelexport_lower::registry::rows()
         .map(|row| serde_json::json!({"target": row.target, "schema": row.schema, "floor": row.floor}))
         .collect();
-    println!("{}", serde_json::Value::from(rows));
-    ExitCode::SUCCESS
+    json::write(session.out(), &rows)?;
+    Ok(ExitStatus::Success)
 }

@@ -11,7 +11,7 @@ use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::sidecar::Sidecar;
 
-use super::from_program::owner;
+use super::initializers::add_initializers;
 use super::node_claim::{Claim, Frame};
 use super::tag_tree::TagTree;
 use super::{Evidence, EvidenceKind, Hierarchy, RecordedTag};
@@ -36,10 +36,11 @@ pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
     if tags_only && !placer.evidence.is_empty() {
         return placer.finish_from_tags(model, tag_tree);
     }
+    let mut hierarchy = placer.finish(model);
     if sidecar.is_none() {
-        add_parameters(model, &mut placer.tree);
+        add_initializers(model, &mut hierarchy);
     }
-    placer.finish(model)
+    hierarchy
 }
 
 #[derive(Default)]
@@ -231,21 +232,6 @@ fn ends_in(frames: &[Frame], module: &str) -> bool {
     frames.last().is_some_and(|frame| frame.path == module)
 }
 
-/// Initializers that are named after a module that is known.
-fn add_parameters(model: &Model, tree: &mut ModuleTree) {
-    for tensor in &model.graph.initializers {
-        let has_path = tensor.name.contains('.');
-        let Some(module) = owner(tree, &tensor.name).filter(|_| has_path).and_then(|id| tree.get_mut(id))
-        else {
-            continue;
-        };
-        let size = |product: u64, &dim: &i64| product.checked_mul(u64::try_from(dim).ok()?);
-        let elements = tensor.dims.iter().try_fold(1, size).unwrap_or(0);
-        let bytes = tensor.dtype().and_then(|dtype| dtype.byte_len(elements)).unwrap_or(0);
-        module.parameters.push(Parameter { name: tensor.name.clone(), elements, bytes, is_buffer: false });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use modelexport_graph::onnx::{Attribute, AttributeValue, Graph, Tensor};
@@ -392,20 +378,40 @@ mod tests {
     }
 
     #[test]
-    fn initializers_named_after_a_module_are_its_parameters() {
+    fn initializers_belong_to_the_module_that_they_are_named_after_or_that_reads_them() {
         let (mut model, _) = tagged(Embed::BOTH);
-        for (name, dims) in [("layers.0.fc.weight", [4, 3]), ("val_1", [2, 2]), ("nowhere.weight", [2, 2])] {
-            let tensor = Tensor { name: name.into(), dims: dims.to_vec(), data_type: 1, ..Tensor::default() };
+        let mut add = |name: &str, data_type: i32, dims: &[i64]| {
+            let tensor = Tensor { name: name.into(), dims: dims.to_vec(), data_type, ..Tensor::default() };
             model.graph.initializers.push(tensor);
-        }
+        };
+        const FLOAT: i32 = 1;
+        const INT64: i32 = 7;
+        add("layers.0.fc.weight", FLOAT, &[4, 3]);
+        add("folded", FLOAT, &[5]);
+        add("shared", FLOAT, &[6]);
+        add("shape", INT64, &[2]);
+        add("unread", FLOAT, &[7]);
+        model.for_each_node_mut(&mut |node| match &*node.name {
+            "in_fc" => node.inputs.extend(["folded".into(), "shape".into(), "shared".into()]),
+            "in_layer" => node.inputs.push("shared".into()),
+            _ => {}
+        });
         let hierarchy = from_onnx(&mut model, None);
-        let found: Vec<(&str, u64, u64)> = hierarchy
+        let found: Vec<(&str, &str, u64, u64)> = hierarchy
             .tree
             .iter()
-            .flat_map(|(_, module)| &module.parameters)
-            .map(|parameter| (&*parameter.name, parameter.elements, parameter.bytes))
+            .flat_map(|(_, module)| {
+                module.parameters.iter().map(|p| (&*module.path, &*p.name, p.elements, p.bytes))
+            })
             .collect();
-        assert_eq!(found, [("layers.0.fc.weight", 12, 48)]);
+        assert_eq!(
+            found,
+            [
+                ("layers.0", "shared", 6, 24),
+                ("layers.0.fc", "layers.0.fc.weight", 12, 48),
+                ("layers.0.fc", "folded", 5, 20)
+            ]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use modelexport_graph::aten::{Arg, Graph, Program, WeightKind};
-use modelexport_graph::{ModuleId, ModuleTree, ScopeId, Scopes, StridedView};
+use modelexport_graph::{ScopeId, Scopes, StridedView};
 
 use super::{Evidence, EvidenceKind, Hierarchy, SharedParameter};
 
@@ -47,7 +47,8 @@ fn shared_parameters(program: &Program) -> Vec<SharedParameter> {
         let Some(view) = weight.data.as_ref().filter(|_| weight.kind == WeightKind::Parameter) else {
             continue;
         };
-        let Some(owner) = owner(&program.modules, &weight.name) else { continue };
+        let path = weight.name.rsplit_once('.').map_or("", |(path, _)| path);
+        let Some(owner) = program.modules.find(path) else { continue };
         let group = *by_view.entry(view).or_insert_with(|| {
             let elements = weight.sizes.iter().product();
             groups.push(SharedParameter { owners: Vec::new(), elements });
@@ -59,9 +60,4 @@ fn shared_parameters(program: &Program) -> Vec<SharedParameter> {
     }
     groups.retain(|group| group.owners.len() > 1);
     groups
-}
-
-/// The module that the path of a parameter's name leads to.
-pub(super) fn owner(tree: &ModuleTree, parameter: &str) -> Option<ModuleId> {
-    tree.find(parameter.rsplit_once('.').map_or("", |(path, _)| path))
 }

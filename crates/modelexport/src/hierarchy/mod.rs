@@ -3,6 +3,7 @@
 mod evidence;
 mod from_onnx;
 mod from_program;
+mod initializers;
 mod load;
 mod node_claim;
 mod tag_tree;

@@ -1,0 +1,39 @@
+//! Arguments that several commands share.
+
+mod policy;
+
+use clap::{Args, ValueEnum};
+
+pub use policy::PolicyArguments;
+
+/// Options that every command takes.
+#[derive(Args)]
+pub struct GlobalArguments {
+    /// Print nothing but results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Print more about what is done
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+
+    /// Whether to use colors; `auto` also respects NO_COLOR
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum ColorChoice {
+    Auto,
+    Always,
+    Never,
+}
+
+/// What a result looks like.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}

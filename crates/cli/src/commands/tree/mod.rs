@@ -1,0 +1,98 @@
+//! `modelexport tree`: the modules of a model file.
+
+mod json;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use modelexport::hierarchy::{self, Loaded};
+use modelexport::tags::Tags;
+use modelexport::tree_view::{Row, TreeView};
+
+use crate::arguments::{Format, PolicyArguments};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Show the modules of a model, their tags, parameters and nodes
+///
+/// Reads a program that torch.export.save wrote (.pt2), or an ONNX file whose nodes say where they come from: one
+/// that modelexport tagged, or one that torch.onnx.export(..., dynamo=True) wrote.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The .pt2 or .onnx file
+    file: PathBuf,
+
+    /// Show modules down to this depth; the root is at 0
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+
+    /// How to print the tree
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  modelexport tree model.pt2
+  modelexport tree model.pt2 --depth 2
+  modelexport tree model.pt2 --modules all              torch.nn modules show in tags, too
+  modelexport tree model.pt2 --torch-nn-exceptions Linear,Conv2d
+  modelexport tree model.pt2 --rules rules.toml         see what a rules file does before the export
+  modelexport tree model.onnx --format json | jq '.modules[] | select(.calls > 1) | .path'";
+
+/// What is to be shown, whatever the format.
+struct Report<'a> {
+    file: &'a std::path::Path,
+    loaded: &'a Loaded,
+    tags: &'a Tags,
+    view: &'a TreeView,
+    /// Deepest level that is shown.
+    depth: usize,
+}
+
+impl Report<'_> {
+    fn shown_rows(&self) -> impl Iterator<Item = &Row> {
+        self.view.rows.iter().filter(|row| row.depth <= self.depth)
+    }
+}
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let loaded = hierarchy::load(&arguments.file)?;
+    if let Some(problem) = &loaded.sidecar_problem {
+        session.warn(&format!("{problem}; the sidecar is left aside"));
+    }
+    for (kind, nodes) in loaded.hierarchy.evidence.iter() {
+        session.detail(&format!("{nodes} nodes placed by {}", kind.description()));
+    }
+    let tags = tags(arguments, &loaded, session)?;
+    let view = TreeView::new(&loaded.hierarchy, &tags);
+    let depth = arguments.depth.unwrap_or(usize::MAX);
+    let report = Report { file: &arguments.file, loaded: &loaded, tags: &tags, view: &view, depth };
+    match arguments.format {
+        Format::Json => json::write(&report, session.out())?,
+        Format::Text => {
+            let (style, width) = (session.out_style(), session.width());
+            text::write(&report, session.out(), style, width)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn tags(arguments: &Arguments, loaded: &Loaded, session: &mut Session) -> Result<Tags, Failure> {
+    let (policy, format) = arguments.policy.resolve(loaded.sidecar_policy.as_ref())?;
+    match &loaded.hierarchy.tags_only {
+        Some(tags) => {
+            if arguments.policy.is_given() {
+                session.warn("the file has tags but no module paths: they are shown as they are");
+            }
+            Ok(tags.clone())
+        }
+        None => Ok(Tags::new(&loaded.hierarchy.tree, &policy, format)),
+    }
+}

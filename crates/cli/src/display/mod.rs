@@ -1,0 +1,7 @@
+//! How results look.
+
+pub mod json;
+pub mod number;
+pub mod style;
+pub mod table;
+pub mod text;

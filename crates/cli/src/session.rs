@@ -1,0 +1,100 @@
+//! One run of the command: where results and messages go. Everything that is printed goes through here.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use modelexport_io::onnx::names::for_screen;
+
+use crate::arguments::{ColorChoice, GlobalArguments};
+use crate::display::style::Style;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+
+/// Results on stdout, messages on stderr.
+pub struct Session {
+    out: BufWriter<StdoutLock<'static>>,
+    out_style: Style,
+    /// Columns of the terminal; `None` if the output goes elsewhere and is not cut.
+    width: Option<usize>,
+    message_style: Style,
+    is_quiet: bool,
+    is_verbose: bool,
+}
+
+impl Session {
+    pub fn new(global: &GlobalArguments) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        Session {
+            out: BufWriter::new(io::stdout().lock()),
+            out_style: style(global.color, is_terminal),
+            width: width.filter(|&columns| is_terminal && columns > 0),
+            message_style: style(global.color, io::stderr().is_terminal()),
+            is_quiet: global.quiet,
+            is_verbose: global.verbose,
+        }
+    }
+
+    /// Where results go.
+    pub fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    pub fn out_style(&self) -> Style {
+        self.out_style
+    }
+
+    pub fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Something that the user should know although the command goes on.
+    pub fn warn(&mut self, text: &str) {
+        if !self.is_quiet {
+            self.message(&self.message_style.yellow("warning:"), text);
+        }
+    }
+
+    /// Something that only `-v` shows.
+    pub fn detail(&mut self, text: &str) {
+        if self.is_verbose {
+            self.message(&self.message_style.dim("note:"), text);
+        }
+    }
+
+    /// Flushes the result, reports a failure, and says how the process ends.
+    pub fn finish(mut self, result: Result<ExitStatus, Failure>) -> ExitStatus {
+        let result = result.and_then(|status| {
+            self.out.flush()?;
+            Ok(status)
+        });
+        match result {
+            Ok(status) => status,
+            Err(Failure::OutputClosed) => ExitStatus::Success,
+            Err(Failure::Error { message, hint, status }) => {
+                self.message(&self.message_style.red("error:"), &message);
+                if let Some(hint) = hint {
+                    self.message(&self.message_style.dim("hint:"), &hint);
+                }
+                status
+            }
+        }
+    }
+
+    /// Names in messages come from files, so nothing reaches the terminal unescaped.
+    fn message(&self, label: &str, text: &str) {
+        let mut error = io::stderr().lock();
+        let lines: Vec<_> = text.lines().map(for_screen).collect();
+        // A terminal that is gone cannot be told that it is gone.
+        let _ = writeln!(error, "{label} {}", lines.join("\n"));
+    }
+}
+
+fn style(choice: ColorChoice, is_terminal: bool) -> Style {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    Style::new(match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb,
+    })
+}
