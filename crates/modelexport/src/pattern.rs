@@ -108,7 +108,7 @@ pub enum PatternError {
     Glob(String),
     #[error(
         "it starts with `/` like a tag, but modules are chosen before tags exist; \
-         use a path (`encoder.layer.*`) or a class (`class:BertLayer`)"
+         use a path (`encoder.layer.*`) or a class (`class:MyLayer`)"
     )]
     Tag,
 }
