@@ -4,14 +4,14 @@
 //! from the moment they are added, so that an output may replace the very file that it is made from.
 
 use std::collections::HashMap;
-use std::fs::{File, FileType, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modelexport_graph::SourceId;
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags};
 
 use crate::ErrorKind;
 
@@ -169,11 +169,8 @@ impl Sources {
         if let Some(id) = self.find(path) {
             return Ok(id);
         }
-        let metadata = file.metadata().map_err(|source| Error::Open { path: path.into(), source })?;
-        if !metadata.is_file() {
-            return Err(Error::NotRegular { path: path.into(), what: what_it_is(metadata.file_type()) });
-        }
-        let id = self.push(Source { place: Place::File { file, path: path.into() }, length: metadata.len() });
+        let length = regular_length(path, &file)?;
+        let id = self.push(Source { place: Place::File { file, path: path.into() }, length });
         self.by_path.insert(absolute(path), id);
         Ok(id)
     }
@@ -230,28 +227,30 @@ pub fn open_regular(path: &Path) -> Result<File, Error> {
         .custom_flags(flags.bits() as i32)
         .open(path)
         .map_err(|source| Error::Open { path: path.into(), source })?;
-    let metadata = file.metadata().map_err(|source| Error::Open { path: path.into(), source })?;
-    if metadata.is_file() {
-        Ok(file)
-    } else {
-        Err(Error::NotRegular { path: path.into(), what: what_it_is(metadata.file_type()) })
-    }
+    regular_length(path, &file)?;
+    Ok(file)
 }
 
 /// A file type in words.
-pub(crate) fn what_it_is(file_type: FileType) -> &'static str {
-    if file_type.is_dir() {
-        "a folder"
-    } else if file_type.is_symlink() {
-        "a symbolic link"
-    } else if file_type.is_fifo() {
-        "a named pipe"
-    } else if file_type.is_socket() {
-        "a socket"
-    } else if file_type.is_block_device() || file_type.is_char_device() {
-        "a device"
-    } else {
-        "not a regular file"
+pub(crate) fn type_in_words(file_type: FileType) -> &'static str {
+    match file_type {
+        FileType::RegularFile => "a regular file",
+        FileType::Directory => "a folder",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "not a regular file",
+    }
+}
+
+/// The length of a file, if it is a regular one.
+pub(crate) fn regular_length(path: &Path, file: &File) -> Result<u64, Error> {
+    let stat =
+        rustix::fs::fstat(file).map_err(|errno| Error::Open { path: path.into(), source: errno.into() })?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat.st_size as u64),
+        other => Err(Error::NotRegular { path: path.into(), what: type_in_words(other) }),
     }
 }
 

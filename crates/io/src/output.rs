@@ -1,1 +1,0 @@
-//! Safe output: temporary beside the target, fsync, rename. The one place that writes files.

@@ -1,0 +1,167 @@
+//! The last part of a transaction: all files are complete, only names change.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::file::FinishedFile;
+use super::folder::{self, Folder};
+use super::journal::{Journal, Step};
+use super::temporary::Temporary;
+use super::transaction::CommittedFile;
+use super::{Error, Role, Settings};
+
+pub(super) struct Commit {
+    /// The model's folder.
+    folder: Arc<Folder>,
+    model: PathBuf,
+    settings: Settings,
+    files: Vec<FinishedFile>,
+    /// Second names of the data files.
+    links: Vec<Temporary>,
+    /// Renames outside the model's folder.
+    elsewhere: Vec<(Arc<Folder>, Step)>,
+    /// Everything inside it.
+    steps: Vec<Step>,
+}
+
+impl Commit {
+    /// Plans the steps for `files`, which are in the order of their roles. With `links`, one for each data file in
+    /// the model's folder, there is a bridge among the files.
+    pub fn new(
+        folder: Arc<Folder>,
+        model: &Path,
+        settings: Settings,
+        files: Vec<FinishedFile>,
+        links: Vec<Temporary>,
+    ) -> Result<Commit, Error> {
+        let mut elsewhere = Vec::new();
+        let [mut bridge, mut steps, mut cleanup] = [const { Vec::new() }; 3];
+        let mut free_links = links.iter();
+        let mut is_data_pending = false;
+        for file in &files {
+            let name = file.temporary.name().to_os_string();
+            let to = file.target_name()?.to_os_string();
+            let step = |from, to| match settings.overwrite {
+                true => Step::Move { from, to },
+                false => Step::Place { from, to },
+            };
+            if !Arc::ptr_eq(&file.folder, &folder) {
+                elsewhere.push((file.folder.clone(), step(name, to)));
+                continue;
+            }
+            match file.role {
+                Role::Bridge => bridge.extend([step(name, to), Step::Sync]),
+                Role::Data => {
+                    is_data_pending = true;
+                    match free_links.next() {
+                        Some(link) => {
+                            steps.push(step(link.name().to_os_string(), to));
+                            cleanup.push(Step::Remove { name });
+                        }
+                        None => steps.push(step(name, to)),
+                    }
+                }
+                Role::Companion | Role::Model => {
+                    // The model must not be on the disk before its data.
+                    if std::mem::take(&mut is_data_pending) {
+                        steps.push(Step::Sync);
+                    }
+                    steps.push(step(name, to));
+                }
+            }
+        }
+        let steps = [bridge, steps, vec![Step::Sync], cleanup].concat();
+        Ok(Commit { folder, model: model.into(), settings, files, links, elsewhere, steps })
+    }
+
+    /// Changes the names.
+    pub fn run(mut self) -> Result<Vec<CommittedFile>, Error> {
+        for (folder, step) in &self.elsewhere {
+            for step in [step, &Step::Sync] {
+                step.apply(folder, self.settings.durability)
+                    .map_err(|errno| failure(folder, step, &self.model, errno))?;
+            }
+        }
+        let journal = self.start_journal()?;
+        for (index, step) in self.steps.iter().enumerate() {
+            let Err(errno) = step.apply(&self.folder, self.settings.durability) else { continue };
+            let failure = failure(&self.folder, step, &self.model, errno);
+            if matches!(failure, Error::Exists { .. }) {
+                self.undo(index);
+                finish(journal, &self.model)?;
+            } else if journal.is_some() {
+                self.keep_temporaries();
+            }
+            return Err(failure);
+        }
+        finish(journal, &self.model)?;
+        let files = self.files.iter().filter(|file| file.role != Role::Bridge);
+        Ok(files
+            .map(|file| CommittedFile { path: file.target.clone(), role: file.role, bytes: file.bytes })
+            .collect())
+    }
+
+    /// One rename needs no list: it is done or not.
+    fn start_journal(&self) -> Result<Option<Journal>, Error> {
+        if self.steps.iter().filter(|step| **step != Step::Sync).count() < 2 {
+            return Ok(None);
+        }
+        let name = folder::file_name(&self.model)?;
+        Journal::start(&self.folder, name, &self.steps, self.settings.durability).map(Some)
+    }
+
+    /// After a failure half-way, the list and what it mentions stay for a recovery.
+    fn keep_temporaries(&mut self) {
+        self.links.iter_mut().for_each(Temporary::keep);
+        self.files.iter_mut().for_each(|file| file.temporary.keep());
+    }
+
+    /// Takes back the first `count` steps of a commit that replaces nothing.
+    fn undo(&self, count: usize) {
+        for step in self.steps.iter().take(count) {
+            if let Step::Place { to, .. } = step {
+                // What is reported is the reason for taking back, not that it failed.
+                let _ = self.folder.remove(to);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Commit {
+    pub fn step_count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Plays the death of the process after `count` steps: what is on the disk then stays, all locks are gone.
+    pub fn die_after(mut self, count: usize) {
+        let journal = self.start_journal().unwrap();
+        for step in self.steps.iter().take(count) {
+            step.apply(&self.folder, self.settings.durability).unwrap();
+        }
+        self.keep_temporaries();
+        drop(journal);
+    }
+
+    /// Plays the death of the process before the first name changes.
+    pub fn die_before(mut self) {
+        self.keep_temporaries();
+    }
+}
+
+fn finish(journal: Option<Journal>, model: &Path) -> Result<(), Error> {
+    journal.map_or(Ok(()), Journal::finish).map_err(|errno| Error::of_write(model, errno))
+}
+
+fn failure(folder: &Folder, step: &Step, model: &Path, errno: Errno) -> Error {
+    let path = match step {
+        Step::Move { to, .. } | Step::Place { to, .. } | Step::Remove { name: to } => folder.path_of(to),
+        Step::Sync => model.into(),
+    };
+    match (step, errno) {
+        (Step::Place { .. }, Errno::EXIST) => Error::Exists { path },
+        _ => Error::of_write(&path, errno),
+    }
+}

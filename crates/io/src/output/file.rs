@@ -1,0 +1,206 @@
+//! A file of a transaction while it is written.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Mode};
+
+use super::flusher::Flusher;
+use super::folder::{self, Folder};
+use super::temporary::Temporary;
+use super::{Durability, Error, Role, Settings};
+
+/// Small writes are gathered up to this size.
+const BUFFER: usize = 256 << 10;
+
+/// Files that grow beyond this are flushed in the background.
+const BACKGROUND_FLUSH_FROM: u64 = 64 << 20;
+
+/// A new file, written from front to back. It gets its name when the transaction commits; dropped, it vanishes.
+#[derive(Debug)]
+pub struct OutputFile {
+    file: Arc<File>,
+    folder: Arc<Folder>,
+    temporary: Temporary,
+    target: PathBuf,
+    role: Role,
+    durability: Durability,
+    /// Written to the file, or promised by [`OutputFile::allocate`].
+    written: u64,
+    /// What comes after `written` and is not in the file yet.
+    buffer: Vec<u8>,
+    flusher: Option<Flusher>,
+}
+
+impl OutputFile {
+    /// Checks the target and makes a temporary beside it.
+    pub(super) fn create(
+        folder: &Arc<Folder>,
+        target: &Path,
+        role: Role,
+        settings: Settings,
+    ) -> Result<OutputFile, Error> {
+        let name = folder::file_name(target)?;
+        let old_mode = check_target(folder, target, settings.overwrite)?;
+        let (temporary, file) =
+            Temporary::create(folder, name).map_err(|errno| Error::of_write(target, errno))?;
+        if let Some(mode) = old_mode {
+            rustix::fs::fchmod(&file, mode).map_err(|errno| Error::of_write(target, errno))?;
+        }
+        Ok(OutputFile {
+            file: Arc::new(file),
+            folder: folder.clone(),
+            temporary,
+            target: target.into(),
+            role,
+            durability: settings.durability,
+            written: 0,
+            buffer: Vec::new(),
+            flusher: None,
+        })
+    }
+
+    /// Where the file will be.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// The name that the file has until the commit, in the folder of the target.
+    pub fn temporary_name(&self) -> &OsStr {
+        self.temporary.name()
+    }
+
+    /// Number of bytes so far.
+    pub fn position(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.buffer.len() + bytes.len() <= BUFFER {
+            self.buffer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.flush_buffer()?;
+        if bytes.len() < BUFFER {
+            self.buffer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let start = self.written;
+        self.written += bytes.len() as u64;
+        self.write_at(start, bytes)?;
+        self.completed(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Fills up with zeros to the next multiple of `alignment`.
+    pub fn align(&mut self, alignment: u64) -> Result<(), Error> {
+        const ZEROS: [u8; 64] = [0; 64];
+        let mut missing = self.position().next_multiple_of(alignment.max(1)) - self.position();
+        while missing > 0 {
+            let part = missing.min(ZEROS.len() as u64);
+            self.write_all(ZEROS.get(..part as usize).unwrap_or_default())?;
+            missing -= part;
+        }
+        Ok(())
+    }
+
+    /// Skips `length` bytes that the caller fills through [`OutputFile::file`] or [`OutputFile::write_at`], and
+    /// reports with [`OutputFile::completed`]. Returns where they start.
+    pub(crate) fn allocate(&mut self, length: u64) -> Result<u64, Error> {
+        self.flush_buffer()?;
+        let start = self.written;
+        self.written += length;
+        Ok(start)
+    }
+
+    /// Writes into an allocated range.
+    pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all_at(bytes, offset).map_err(|source| Error::of_write(&self.target, source))
+    }
+
+    /// The file itself, for copies inside the kernel into an allocated range.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Tells that bytes of an allocated range are final, so that they can go to the disk.
+    pub(crate) fn completed(&mut self, bytes: u64) {
+        if self.flusher.is_none()
+            && self.durability == Durability::PowerLoss
+            && self.written >= BACKGROUND_FLUSH_FROM
+        {
+            self.flusher = Flusher::start(self.file.clone());
+        }
+        if let Some(flusher) = &self.flusher {
+            flusher.completed(bytes);
+        }
+    }
+
+    fn flush_buffer(&mut self) -> Result<(), Error> {
+        let start = self.written;
+        self.written += self.buffer.len() as u64;
+        let buffer = std::mem::take(&mut self.buffer);
+        self.write_at(start, &buffer)?;
+        self.completed(buffer.len() as u64);
+        self.buffer = buffer;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Everything on its way to the disk has arrived.
+    pub(super) fn finish(mut self) -> Result<FinishedFile, Error> {
+        self.flush_buffer()?;
+        let flushed =
+            self.flusher.take().map_or(Ok(()), Flusher::finish).and_then(|()| match self.durability {
+                Durability::PowerLoss => self.file.sync_data(),
+                Durability::ProcessCrash => Ok(()),
+            });
+        flushed.map_err(|source| Error::of_write(&self.target, source))?;
+        Ok(FinishedFile {
+            file: self.file,
+            folder: self.folder,
+            temporary: self.temporary,
+            target: self.target,
+            role: self.role,
+            bytes: self.written,
+        })
+    }
+}
+
+/// A complete file under its temporary name.
+#[derive(Debug)]
+pub(super) struct FinishedFile {
+    /// Stays open: its lock tells that the temporary is alive.
+    #[expect(dead_code, reason = "held for its lock")]
+    file: Arc<File>,
+    pub folder: Arc<Folder>,
+    pub temporary: Temporary,
+    pub target: PathBuf,
+    pub role: Role,
+    pub bytes: u64,
+}
+
+impl FinishedFile {
+    pub fn target_name(&self) -> Result<&OsStr, Error> {
+        folder::file_name(&self.target)
+    }
+}
+
+/// Whether `target` may be written; the permissions of the file that it replaces.
+pub(super) fn check_target(folder: &Folder, target: &Path, overwrite: bool) -> Result<Option<Mode>, Error> {
+    let name = folder::file_name(target)?;
+    let Some(stat) = folder.stat(name).map_err(|errno| Error::of_write(target, errno))? else {
+        return Ok(None);
+    };
+    let file_type = FileType::from_raw_mode(stat.st_mode);
+    if file_type != FileType::RegularFile {
+        return Err(Error::NotRegular { path: target.into(), what: crate::source::type_in_words(file_type) });
+    }
+    if !overwrite {
+        return Err(Error::Exists { path: target.into() });
+    }
+    Ok(Some(Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO)))
+}

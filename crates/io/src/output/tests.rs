@@ -1,0 +1,380 @@
+//! What the module's description promises, played through on real files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::{Durability, Error, Role, Settings, Transaction};
+use crate::ErrorKind;
+
+const OVERWRITE: Settings = Settings { overwrite: true, durability: Durability::PowerLoss };
+
+/// A folder with a set of files in which each says which generation it belongs to, as a model's data does.
+struct Stage {
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        Stage { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn model(&self) -> PathBuf {
+        self.path("m.onnx")
+    }
+
+    fn put_old_set(&self) {
+        fs::write(self.model(), "old m.onnx.data").unwrap();
+        fs::write(self.path("m.onnx.data"), "old").unwrap();
+        fs::write(self.path("m_hierarchy.json"), "old").unwrap();
+    }
+
+    /// A transaction with the new set staged, as the writer of models does it.
+    fn stage_new_set(&self, settings: Settings) -> Transaction {
+        let mut transaction = Transaction::begin(&self.model(), settings).unwrap();
+        let needs_bridge = transaction.needs_bridge(&self.path("m.onnx.data"));
+        let data = transaction.create(&self.path("m.onnx.data"), Role::Data).unwrap();
+        let alias = data.temporary_name().to_str().unwrap().to_string();
+        let put = |transaction: &mut Transaction, name: &str, role, content: String| {
+            let mut file = transaction.create(&self.path(name), role).unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            transaction.stage(file).unwrap();
+        };
+        if needs_bridge {
+            put(&mut transaction, "m.onnx", Role::Bridge, format!("new {alias}"));
+        }
+        put(&mut transaction, "m.onnx", Role::Model, "new m.onnx.data".into());
+        put(&mut transaction, "m_hierarchy.json", Role::Companion, "new".into());
+        let mut data = data;
+        data.write_all(b"new").unwrap();
+        transaction.stage(data).unwrap();
+        transaction
+    }
+
+    /// The generation of the model that stands there, if any; fails if its data is of another.
+    fn loaded(&self) -> Option<String> {
+        let model = fs::read_to_string(self.model()).ok()?;
+        let (generation, data) = model.split_once(' ').unwrap();
+        assert_eq!(fs::read_to_string(self.path(data)).unwrap(), generation, "data of another model");
+        Some(generation.into())
+    }
+
+    fn files(&self) -> BTreeMap<String, String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
+        entries
+            .map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap_or_default()))
+            .collect()
+    }
+
+    fn assert_is_complete_new_set(&self) {
+        let expected = [("m.onnx", "new m.onnx.data"), ("m.onnx.data", "new"), ("m_hierarchy.json", "new")];
+        let expected: BTreeMap<_, _> = expected.map(|(k, v)| (k.to_string(), v.to_string())).into();
+        assert_eq!(self.files(), expected);
+    }
+}
+
+fn write_one(path: &Path, content: &str, settings: Settings) -> Result<(), Error> {
+    let mut transaction = Transaction::begin(path, settings)?;
+    let mut file = transaction.create(path, Role::Model)?;
+    file.write_all(content.as_bytes())?;
+    transaction.stage(file)?;
+    transaction.commit().map(|_| ())
+}
+
+#[test]
+fn a_set_appears_completely_and_nothing_else() {
+    for durability in [Durability::PowerLoss, Durability::ProcessCrash] {
+        let stage = Stage::new();
+        let files = stage.stage_new_set(Settings { overwrite: false, durability }).commit().unwrap();
+        stage.assert_is_complete_new_set();
+        let order: Vec<_> = files.iter().map(|file| (file.role, file.bytes)).collect();
+        assert_eq!(order, [(Role::Data, 3), (Role::Companion, 3), (Role::Model, 15)]);
+        stage.put_old_set();
+        stage.stage_new_set(Settings { overwrite: true, durability }).commit().unwrap();
+        stage.assert_is_complete_new_set();
+    }
+}
+
+#[test]
+fn a_death_before_the_commit_leaves_the_old_set_and_leftovers_are_swept() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let before = stage.files();
+    stage.stage_new_set(OVERWRITE).prepare().unwrap().die_before();
+    assert!(stage.files().len() > before.len());
+    for (name, content) in &before {
+        assert_eq!(stage.files().get(name), Some(content));
+    }
+    drop(Transaction::begin(&stage.path("other.onnx"), Settings::default()).unwrap());
+    assert_eq!(stage.files(), before);
+}
+
+#[test]
+fn a_death_after_any_step_of_a_replacement_never_mixes_and_is_finished_later() {
+    let steps = {
+        let stage = Stage::new();
+        stage.put_old_set();
+        stage.stage_new_set(OVERWRITE).prepare().unwrap().step_count()
+    };
+    assert!(steps >= 6, "bridge, data, sidecar, model and what is between: {steps}");
+    for step in 0..=steps {
+        let stage = Stage::new();
+        stage.put_old_set();
+        stage.stage_new_set(OVERWRITE).prepare().unwrap().die_after(step);
+        let expected = if step == 0 { "old" } else { "new" };
+        assert_eq!(stage.loaded().as_deref(), Some(expected), "after step {step}");
+        drop(Transaction::begin(&stage.path("other.onnx"), Settings::default()).unwrap());
+        stage.assert_is_complete_new_set();
+    }
+}
+
+#[test]
+fn a_death_after_any_step_of_a_first_output_leaves_no_model_without_data() {
+    let steps = Stage::new().stage_new_set(Settings::default()).prepare().unwrap().step_count();
+    for step in 0..=steps {
+        let stage = Stage::new();
+        stage.stage_new_set(Settings::default()).prepare().unwrap().die_after(step);
+        if let Some(generation) = stage.loaded() {
+            assert_eq!(generation, "new");
+        }
+        let error = write_one(&stage.model(), "x", Settings::default()).unwrap_err();
+        assert!(matches!(error, Error::Exists { .. }), "the interrupted output is there: {error}");
+        stage.assert_is_complete_new_set();
+    }
+}
+
+#[test]
+fn the_next_commit_of_the_same_target_finishes_the_interrupted_one_first() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let waiting = stage.stage_new_set(OVERWRITE);
+    stage.stage_new_set(OVERWRITE).prepare().unwrap().die_after(2);
+    waiting.commit().unwrap();
+    assert_eq!(stage.loaded().as_deref(), Some("new"));
+    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
+    stage.assert_is_complete_new_set();
+}
+
+#[test]
+fn temporaries_of_a_living_process_are_left_alone() {
+    let stage = Stage::new();
+    let transaction = stage.stage_new_set(Settings::default());
+    drop(Transaction::begin(&stage.path("other.onnx"), Settings::default()).unwrap());
+    transaction.commit().unwrap();
+    stage.assert_is_complete_new_set();
+}
+
+#[test]
+fn a_dropped_transaction_leaves_no_trace() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let before = stage.files();
+    let mut transaction = stage.stage_new_set(OVERWRITE);
+    let mut unstaged = transaction.create(&stage.path("report.txt"), Role::Companion).unwrap();
+    unstaged.write_all(b"half").unwrap();
+    drop(transaction);
+    drop(unstaged);
+    assert_eq!(stage.files(), before);
+}
+
+#[test]
+fn an_existing_file_is_refused_unless_asked_for_and_stays_as_it_is() {
+    let stage = Stage::new();
+    fs::write(stage.model(), "old").unwrap();
+    let error = write_one(&stage.model(), "new", Settings::default()).unwrap_err();
+    assert!(matches!(error, Error::Exists { .. }), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Exists);
+    assert_eq!(fs::read_to_string(stage.model()).unwrap(), "old");
+    write_one(&stage.model(), "new", OVERWRITE).unwrap();
+    assert_eq!(fs::read_to_string(stage.model()).unwrap(), "new");
+}
+
+#[test]
+fn a_file_that_appears_meanwhile_is_not_replaced_and_nothing_of_the_set_remains() {
+    let stage = Stage::new();
+    let commit = stage.stage_new_set(Settings::default()).prepare().unwrap();
+    fs::write(stage.model(), "theirs").unwrap();
+    let error = commit.run().unwrap_err();
+    assert!(matches!(error, Error::Exists { .. }), "{error}");
+    let expected: BTreeMap<_, _> = [("m.onnx".to_string(), "theirs".to_string())].into();
+    assert_eq!(stage.files(), expected);
+}
+
+#[test]
+fn a_temporary_that_vanished_is_an_error() {
+    let stage = Stage::new();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    let file = transaction.create(&stage.model(), Role::Model).unwrap();
+    fs::remove_file(stage.path(file.temporary_name().to_str().unwrap())).unwrap();
+    transaction.stage(file).unwrap();
+    let error = transaction.commit().unwrap_err();
+    assert!(matches!(error, Error::Write { .. }), "{error}");
+}
+
+#[test]
+fn output_onto_an_own_input_reads_the_old_bytes_to_the_end() {
+    let stage = Stage::new();
+    fs::write(stage.model(), "input").unwrap();
+    let mut sources = crate::source::Sources::new();
+    let input = sources.add_file(&stage.model()).unwrap();
+    write_one(&stage.model(), "out", OVERWRITE).unwrap();
+    let mut buffer = [0; 5];
+    sources.read_at(input, 0, &mut buffer).unwrap();
+    assert_eq!(&buffer, b"input");
+}
+
+#[test]
+fn a_replaced_file_keeps_its_permissions() {
+    let stage = Stage::new();
+    fs::write(stage.model(), "old").unwrap();
+    fs::set_permissions(stage.model(), fs::Permissions::from_mode(0o640)).unwrap();
+    write_one(&stage.model(), "new", OVERWRITE).unwrap();
+    assert_eq!(fs::metadata(stage.model()).unwrap().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn links_folders_and_pipes_are_refused_as_targets() {
+    let stage = Stage::new();
+    fs::write(stage.path("real"), "real").unwrap();
+    symlink("real", stage.path("link")).unwrap();
+    symlink("nowhere", stage.path("dangling")).unwrap();
+    fs::create_dir(stage.path("folder")).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, stage.path("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for (name, expected) in [
+        ("link", "a symbolic link"),
+        ("dangling", "a symbolic link"),
+        ("folder", "a folder"),
+        ("pipe", "a named pipe"),
+    ] {
+        let error = write_one(&stage.path(name), "x", OVERWRITE).unwrap_err();
+        assert!(matches!(error, Error::NotRegular { what, .. } if what == expected), "{name}: {error}");
+    }
+    assert_eq!(fs::read_to_string(stage.path("real")).unwrap(), "real");
+}
+
+#[test]
+fn a_missing_folder_and_a_path_without_a_name_are_told_apart() {
+    let stage = Stage::new();
+    let error = write_one(&stage.path("none/m.onnx"), "x", OVERWRITE).unwrap_err();
+    assert!(matches!(error, Error::FolderMissing { .. }), "{error}");
+    fs::write(stage.path("file"), "").unwrap();
+    let error = write_one(&stage.path("file/m.onnx"), "x", OVERWRITE).unwrap_err();
+    assert!(matches!(error, Error::FolderMissing { .. }), "{error}");
+    for path in ["..", "new/", "/"] {
+        let error = write_one(&stage.path(path), "x", OVERWRITE).unwrap_err();
+        assert!(matches!(error, Error::NoFileName { .. }), "{path}: {error}");
+    }
+}
+
+#[test]
+fn failures_of_the_system_are_sorted_by_what_to_do() {
+    use rustix::io::Errno;
+    let path = Path::new("m.onnx");
+    assert!(matches!(Error::of_write(path, Errno::NOSPC), Error::DiskFull { .. }));
+    assert!(matches!(Error::of_write(path, Errno::DQUOT), Error::DiskFull { .. }));
+    assert!(matches!(Error::of_write(path, Errno::ACCESS), Error::NoPermission { .. }));
+    assert!(matches!(Error::of_write(path, Errno::ROFS), Error::NoPermission { .. }));
+    assert!(matches!(Error::of_write(path, Errno::IO), Error::Write { .. }));
+}
+
+#[test]
+fn one_target_cannot_be_written_twice() {
+    let stage = Stage::new();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    let _file = transaction.create(&stage.model(), Role::Model).unwrap();
+    let error = transaction.create(&stage.path("./m.onnx"), Role::Companion).unwrap_err();
+    assert!(matches!(error, Error::Twice { .. }), "{error}");
+}
+
+#[test]
+fn files_in_other_folders_join_the_transaction() {
+    let stage = Stage::new();
+    fs::create_dir(stage.path("reports")).unwrap();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    for (name, role) in [("m.onnx", Role::Model), ("reports/r.txt", Role::Companion)] {
+        let mut file = transaction.create(&stage.path(name), role).unwrap();
+        file.write_all(name.as_bytes()).unwrap();
+        transaction.stage(file).unwrap();
+    }
+    transaction.commit().unwrap();
+    assert_eq!(fs::read_to_string(stage.path("reports/r.txt")).unwrap(), "reports/r.txt");
+    assert_eq!(fs::read_dir(stage.path("reports")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_list_that_is_not_ours_is_reported_and_left_alone() {
+    let stage = Stage::new();
+    let list = stage.path(".m.onnx.modelexport-commit");
+    fs::write(&list, "move\0../../etc\0").unwrap();
+    let error = write_one(&stage.model(), "x", OVERWRITE).unwrap_err();
+    assert!(matches!(error, Error::Recovery { .. }), "{error}");
+    assert!(list.exists());
+}
+
+#[test]
+fn a_commit_that_is_under_way_makes_another_wait_and_then_give_up() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let waiting = stage.stage_new_set(OVERWRITE);
+    let list = stage.path(".m.onnx.modelexport-commit");
+    fs::write(&list, "of a living process").unwrap();
+    let lock = fs::File::open(&list).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let error = waiting.commit().unwrap_err();
+    assert!(matches!(error, Error::Busy { .. }), "{error}");
+    assert_eq!(stage.loaded().as_deref(), Some("old"));
+}
+
+#[test]
+fn long_names_get_temporaries_too() {
+    let stage = Stage::new();
+    let name = "n".repeat(255);
+    write_one(&stage.path(&name), "x", Settings::default()).unwrap();
+    assert_eq!(stage.files().keys().collect::<Vec<_>>(), [&name]);
+}
+
+#[test]
+fn writes_of_all_sizes_join_in_order_with_padding_between() {
+    let stage = Stage::new();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+    let mut expected = Vec::new();
+    for (i, length) in [1usize, 300_000, 5, 262_144, 262_143, 70, 0, 1].into_iter().enumerate() {
+        let bytes = vec![i as u8 + 1; length];
+        file.write_all(&bytes).unwrap();
+        expected.extend_from_slice(&bytes);
+        file.align(64).unwrap();
+        expected.resize(expected.len().next_multiple_of(64), 0);
+        assert_eq!(file.position(), expected.len() as u64);
+    }
+    let start = file.allocate(3).unwrap();
+    file.write_all(b"after").unwrap();
+    file.write_at(start, b"mid").unwrap();
+    expected.extend_from_slice(b"midafter");
+    transaction.stage(file).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(fs::read(stage.model()).unwrap(), expected);
+}
+
+#[test]
+fn nothing_is_swept_while_a_commit_is_listed() {
+    let stage = Stage::new();
+    let leftover = stage.path(".m.onnx.data.1-0-0.modelexport-tmp");
+    fs::write(&leftover, "data that the list may need").unwrap();
+    let list = stage.path(".m.onnx.modelexport-commit");
+    fs::write(&list, "").unwrap();
+    let lock = fs::File::open(&list).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
+    assert!(leftover.exists());
+    drop(lock);
+    fs::remove_file(&list).unwrap();
+    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
+    assert!(!leftover.exists());
+}

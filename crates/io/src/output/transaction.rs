@@ -1,0 +1,134 @@
+//! Several files that appear together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::commit::Commit;
+use super::file::{self, FinishedFile};
+use super::folder::{self, Folder};
+use super::journal;
+use super::temporary::{self, Temporary};
+use super::{Error, OutputFile, Role, Settings};
+
+/// The files of one result. Dropped without a commit, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Transaction {
+    /// The folder of the model.
+    folder: Arc<Folder>,
+    model: PathBuf,
+    settings: Settings,
+    /// Absolute, each with the role that it was created for.
+    created: Vec<(PathBuf, Role)>,
+    finished: Vec<FinishedFile>,
+}
+
+/// A file that a commit put in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommittedFile {
+    pub path: PathBuf,
+    pub role: Role,
+    pub bytes: u64,
+}
+
+impl Transaction {
+    /// Begins the output of `model` (or of whatever single file is the result), and checks that it may be written.
+    /// Finishes interrupted commits in its folder and removes leftovers.
+    pub fn begin(model: &Path, settings: Settings) -> Result<Transaction, Error> {
+        let folder = open_folder(model)?;
+        file::check_target(&folder, model, settings.overwrite)?;
+        Ok(Transaction { folder, model: model.into(), settings, created: Vec::new(), finished: Vec::new() })
+    }
+
+    /// The path that the transaction was begun for.
+    pub fn model(&self) -> &Path {
+        &self.model
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// Checks that `target` may be written, long before it is.
+    pub fn check(&self, target: &Path) -> Result<(), Error> {
+        file::check_target(&Folder::of(target)?, target, self.settings.overwrite).map(|_| ())
+    }
+
+    /// Makes a new file for `target`. Write it, then [`stage`](Transaction::stage) it.
+    pub fn create(&mut self, target: &Path, role: Role) -> Result<OutputFile, Error> {
+        let absolute = std::path::absolute(target).map_err(|source| Error::of_write(target, source))?;
+        let is_taken = |(path, other): &(PathBuf, Role)| {
+            *path == absolute && (*other == Role::Bridge) == (role == Role::Bridge)
+        };
+        if self.created.iter().any(is_taken) {
+            return Err(Error::Twice { path: target.into() });
+        }
+        let is_beside_model = target.parent() == self.model.parent();
+        let folder = if is_beside_model { self.folder.clone() } else { open_folder(target)? };
+        let file = OutputFile::create(&folder, target, role, self.settings)?;
+        self.created.push((absolute, role));
+        Ok(file)
+    }
+
+    /// Takes a file that is completely written; it is on the disk when this returns (see [`super::Durability`]).
+    pub fn stage(&mut self, file: OutputFile) -> Result<(), Error> {
+        self.finished.push(file.finish()?);
+        Ok(())
+    }
+
+    /// Whether a model and its data file are both about to be replaced, which needs a [`Role::Bridge`].
+    pub fn needs_bridge(&self, data: &Path) -> bool {
+        let exists = |path: &Path| {
+            folder::file_name(path).is_ok_and(|name| matches!(self.folder.stat(name), Ok(Some(_))))
+        };
+        data.parent() == self.model.parent() && exists(&self.model) && exists(data)
+    }
+
+    /// Puts all staged files in place, in the order of their roles.
+    pub fn commit(self) -> Result<Vec<CommittedFile>, Error> {
+        self.prepare()?.run()
+    }
+
+    /// All that can be done before the first name changes.
+    pub(super) fn prepare(mut self) -> Result<Commit, Error> {
+        // Stable: files of one role keep the order in which they were staged.
+        self.finished.sort_by_key(|file| file.role);
+        let has_model = self.finished.iter().any(|file| file.role == Role::Model);
+        let mut links = Vec::new();
+        if has_model && self.finished.iter().any(|file| file.role == Role::Bridge) {
+            match self.link_data() {
+                Ok(made) => links = made,
+                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK | Errno::NOSYS) => {}
+                Err(errno) => return Err(Error::of_write(&self.model, errno)),
+            }
+        }
+        if links.is_empty() {
+            self.finished.retain(|file| file.role != Role::Bridge);
+        }
+        for file in &self.finished {
+            file::check_target(&file.folder, &file.target, self.settings.overwrite)?;
+        }
+        Commit::new(self.folder, &self.model, self.settings, self.finished, links)
+    }
+
+    /// Second names for the data files: one becomes the target, the other serves the bridge until the end.
+    fn link_data(&self) -> rustix::io::Result<Vec<Temporary>> {
+        let data = self.finished.iter().filter(|file| file.role == Role::Data && self.is_member(file));
+        data.map(|file| file.temporary.link(file.target.file_name().unwrap_or_default())).collect()
+    }
+
+    /// Whether the file is in the model's folder.
+    fn is_member(&self, file: &FinishedFile) -> bool {
+        Arc::ptr_eq(&file.folder, &self.folder)
+    }
+}
+
+/// Opens the folder of a target and puts it in order.
+fn open_folder(target: &Path) -> Result<Arc<Folder>, Error> {
+    folder::file_name(target)?;
+    let folder = Folder::of(target)?;
+    journal::recover(&folder)?;
+    temporary::sweep(&folder).map_err(|errno| Error::of_write(target, errno))?;
+    Ok(Arc::new(folder))
+}

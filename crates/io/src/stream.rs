@@ -1,1 +1,0 @@
-//! Weights from source to output, in bounded memory.

@@ -1,0 +1,42 @@
+//! Why weights could not be streamed.
+
+use std::io;
+
+use crate::{ErrorKind, output};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the weight lies in source {id}, which is not in the table of sources")]
+    NoSource { id: u32 },
+    #[error(
+        "the weight needs bytes {start} to {end} of {place}, which has {length}: sizes or strides are wrong, or the file \
+         is cut short"
+    )]
+    OutOfRange { place: String, start: u128, end: u128, length: u64 },
+    #[error("{place}: ends before byte {end}; it became shorter while it was read")]
+    Shrunk { place: String, end: u64 },
+    #[error("{place}: cannot read {length} bytes at {offset}: {source}")]
+    Read { place: String, offset: u64, length: u64, source: io::Error },
+    #[error("a weight with elements of {bits} bits can only be copied as a whole, not gathered by strides")]
+    Packed { bits: u64 },
+    #[error("the weight has {sizes} sizes but {strides} strides")]
+    Ranks { sizes: usize, strides: usize },
+    #[error("the weight has more elements than a file can hold")]
+    TooLarge,
+    #[error(transparent)]
+    Output(#[from] output::Error),
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Output(error) => error.kind(),
+            Error::Shrunk { .. } | Error::Read { .. } => ErrorKind::Io,
+            Error::NoSource { .. }
+            | Error::OutOfRange { .. }
+            | Error::Packed { .. }
+            | Error::Ranks { .. }
+            | Error::TooLarge => ErrorKind::BadInput,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! How a strided view is cut into blocks that fit into memory.
+//!
+//! A block is a box in the index space of the output. Its *image* is what is read for it: runs of bytes as they lie
+//! in the source, one after the other. Its *result* is the block's elements in the order of the output.
+
+use modelexport_graph::StridedView;
+
+use super::{Error, byte_length};
+
+/// Reads and writes shorter than this spend more time on the system call than on the bytes.
+const READ_RUN: u64 = 4 << 10;
+
+/// A gap between two pieces that is cheaper to read along than to skip.
+const GAP: u64 = 2 << 10;
+
+/// One axis of a view, with strides in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub size: u64,
+    pub source_stride: u64,
+    pub output_stride: u64,
+}
+
+/// A view in its simplest form: no axes of size 1, none that could be one with its neighbour.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// In the order of the output, the last one running fastest.
+    pub axes: Vec<Axis>,
+    /// Positions in `axes`, the one with the smallest step in the source first.
+    by_source_stride: Vec<usize>,
+    /// Bytes of an element.
+    pub width: u64,
+    /// Where the first element is, in bytes from the start of the source.
+    pub start: u64,
+    /// Bytes of all elements.
+    pub length: u64,
+}
+
+impl Layout {
+    /// For a view that is not contiguous and not empty, of elements of whole bytes.
+    pub fn new(view: &StridedView, bits: u64) -> Result<Layout, Error> {
+        let length = byte_length(view, bits)?;
+        let width = bits / 8;
+        let start = view.offset.checked_mul(width).and_then(|bytes| bytes.checked_add(view.span.offset));
+        let mut axes: Vec<Axis> = Vec::new();
+        let mut output_stride = 1;
+        for (&size, &source_stride) in view.sizes.iter().zip(&view.strides).rev() {
+            if size == 1 {
+                continue;
+            }
+            match axes.last_mut() {
+                Some(inner) if inner.source_stride.checked_mul(inner.size) == Some(source_stride) => {
+                    inner.size *= size;
+                }
+                _ => axes.push(Axis { size, source_stride, output_stride }),
+            }
+            output_stride *= size;
+        }
+        axes.reverse();
+        let mut by_source_stride: Vec<usize> = (0..axes.len()).collect();
+        by_source_stride.sort_by_key(|&axis| axes.get(axis).map(|axis| axis.source_stride));
+        Ok(Layout { axes, by_source_stride, width, start: start.ok_or(Error::TooLarge)?, length })
+    }
+
+    /// First byte and end of all that the view touches in the source.
+    pub fn source_range(&self) -> (u128, u128) {
+        let reach = |axis: &Axis| u128::from(axis.size - 1) * u128::from(axis.source_stride);
+        let last = self.axes.iter().fold(0u128, |sum, axis| sum.saturating_add(reach(axis)));
+        let end = last.saturating_add(1).saturating_mul(self.width.into()).saturating_add(self.start.into());
+        (self.start.into(), end)
+    }
+
+    /// Sizes of the blocks along each axis, such that image and result of a block fit their limits (in bytes).
+    ///
+    /// First the runs in the source become long enough to be worth a read each, then those in the output as long as
+    /// possible, then the rest of the memory goes to longer reads.
+    pub fn block(&self, image_limit: u64, result_limit: u64) -> Vec<u64> {
+        let mut block = vec![1; self.axes.len()];
+        let fits = |block: &[u64]| {
+            let result = block.iter().product::<u64>() * self.width;
+            result <= result_limit && self.image(block).length.saturating_mul(self.width) <= image_limit
+        };
+        let grow = |block: &mut Vec<u64>, order: &[usize], enough: &dyn Fn(&[u64]) -> bool| {
+            for &position in order {
+                let Some(axis) = self.axes.get(position) else { continue };
+                loop {
+                    let mut larger = block.clone();
+                    let Some(size) = larger.get_mut(position).filter(|size| **size < axis.size) else {
+                        break;
+                    };
+                    *size = (*size * 2).min(axis.size);
+                    if enough(block) || !fits(&larger) {
+                        return;
+                    }
+                    *block = larger;
+                }
+            }
+        };
+        let by_output_stride: Vec<usize> = (0..self.axes.len()).rev().collect();
+        let is_read_long = |block: &[u64]| self.image(block).run * self.width >= READ_RUN;
+        grow(&mut block, &self.by_source_stride, &is_read_long);
+        grow(&mut block, &by_output_stride, &|_| false);
+        grow(&mut block, &self.by_source_stride, &|_| false);
+        block
+    }
+
+    /// What must be read for a block of the given sizes.
+    pub fn image(&self, block: &[u64]) -> Image {
+        let mut image = Image { run: 1, length: 1, strides: vec![0; block.len()], run_axes: Vec::new() };
+        for &position in &self.by_source_stride {
+            let (Some(axis), Some(&size)) = (self.axes.get(position), block.get(position)) else { continue };
+            // An expanded axis repeats the same elements: they are read once.
+            if size == 1 || axis.source_stride == 0 {
+                continue;
+            }
+            let gap = axis.source_stride.saturating_sub(image.run).saturating_mul(self.width);
+            let stride = if image.run_axes.is_empty() && gap <= GAP {
+                image.run = (size - 1).saturating_mul(axis.source_stride).saturating_add(image.run);
+                image.length = image.run;
+                axis.source_stride
+            } else {
+                image.run_axes.push(position);
+                let stride = image.length;
+                image.length = stride.saturating_mul(size);
+                stride
+            };
+            if let Some(place) = image.strides.get_mut(position) {
+                *place = stride;
+            }
+        }
+        image
+    }
+}
+
+/// The pieces of the source that a block needs, all in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Image {
+    /// Length of one piece; it covers a whole range, with the gaps inside.
+    pub run: u64,
+    /// Length of all pieces.
+    pub length: u64,
+    /// Distance in the image from one element to the next, along each axis.
+    pub strides: Vec<u64>,
+    /// The axes that lead from piece to piece, the fastest first.
+    pub run_axes: Vec<usize>,
+}

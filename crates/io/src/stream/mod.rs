@@ -1,0 +1,113 @@
+//! Weights from source to output, in bounded memory.
+//!
+//! * Contiguous weights are copied inside the kernel, which is as fast as `cp`.
+//! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
+//!   source, reordered in memory, and written in the order of the output by a second thread.
+//!
+//! Nothing is mapped into memory: a file that shrinks while it is read is an error, not a crash. Buffers take at most
+//! [`MEMORY`] bytes.
+
+mod copy;
+mod error;
+mod gather;
+mod layout;
+mod reorder;
+mod transpose;
+mod walk;
+
+use modelexport_graph::StridedView;
+
+use crate::output::OutputFile;
+use crate::source::{Source, Sources};
+
+pub use error::Error;
+
+/// Upper limit of all buffers together.
+pub const MEMORY: usize = gather::IMAGE + 2 * gather::BLOCK + copy::BUFFER;
+
+/// Streams weights into output files and reports each number of bytes that was written.
+pub struct Streamer<'a> {
+    sources: &'a Sources,
+    progress: &'a mut dyn FnMut(u64),
+    buffers: gather::Buffers,
+}
+
+impl<'a> Streamer<'a> {
+    pub fn new(sources: &'a Sources, progress: &'a mut dyn FnMut(u64)) -> Self {
+        Streamer { sources, progress, buffers: gather::Buffers::default() }
+    }
+
+    /// Writes the elements of `view`, `bits` wide each, in row-major order at the end of `output`.
+    pub fn append(&mut self, output: &mut OutputFile, view: &StridedView, bits: u64) -> Result<(), Error> {
+        let source = self.sources.get(view.span.source).ok_or(Error::NoSource { id: view.span.source.0 })?;
+        match byte_range(view, bits)? {
+            Some((start, length)) => {
+                check_range(source, view, start.into(), u128::from(start) + u128::from(length))?;
+                copy::append(output, source, start, length, self.progress)
+            }
+            None => {
+                let plan = layout::Layout::new(view, bits)?;
+                let (start, end) = plan.source_range();
+                check_range(source, view, start, end)?;
+                gather::append(output, source, &plan, &mut self.buffers, self.progress)
+            }
+        }
+    }
+}
+
+/// Bytes that the elements take once they are written.
+pub fn byte_length(view: &StridedView, bits: u64) -> Result<u64, Error> {
+    let count = view.sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
+    // An empty tensor may have sizes whose product overflows before the zero comes.
+    let count = if view.sizes.contains(&0) { Some(0) } else { count };
+    count.and_then(|count| count.checked_mul(bits)).map(|bits| bits.div_ceil(8)).ok_or(Error::TooLarge)
+}
+
+/// Start and length, within the source, of a view that is one run of bytes; `None` if it must be gathered.
+pub fn byte_range(view: &StridedView, bits: u64) -> Result<Option<(u64, u64)>, Error> {
+    if view.sizes.len() != view.strides.len() {
+        return Err(Error::Ranks { sizes: view.sizes.len(), strides: view.strides.len() });
+    }
+    let length = byte_length(view, bits)?;
+    if length == 0 {
+        return Ok(Some((view.span.offset, 0)));
+    }
+    if !view.is_contiguous() {
+        return if bits.is_multiple_of(8) { Ok(None) } else { Err(Error::Packed { bits }) };
+    }
+    let start_bit = view.offset.checked_mul(bits).ok_or(Error::TooLarge)?;
+    if !start_bit.is_multiple_of(8) {
+        return Err(Error::Packed { bits });
+    }
+    let start = view.span.offset.checked_add(start_bit / 8).ok_or(Error::TooLarge)?;
+    Ok(Some((start, length)))
+}
+
+/// The bytes `start..end` of the source must lie in the view's storage and in the source.
+fn check_range(source: &Source, view: &StridedView, start: u128, end: u128) -> Result<(), Error> {
+    let storage_end = u128::from(view.span.offset) + u128::from(view.span.length);
+    if end > storage_end.min(source.len().into()) {
+        let length = source.len();
+        let place = if storage_end < source.len().into() {
+            format!("the storage at {} in {source}, which ends at {storage_end}, of a file", view.span.offset)
+        } else {
+            source.to_string()
+        };
+        return Err(Error::OutOfRange { place, start, end, length });
+    }
+    Ok(())
+}
+
+/// Reads, and says where it failed.
+fn read_at(source: &Source, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+    source.read_at(offset, buffer).map_err(|error| {
+        let (place, length) = (source.to_string(), buffer.len() as u64);
+        match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => Error::Shrunk { place, end: offset + length },
+            _ => Error::Read { place, offset, length, source: error },
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;
