@@ -212,7 +212,7 @@ fn sizes_that_overflow_are_refused_and_empty_ones_are_not() {
         assert!(matches!(error, Error::TooLarge), "{error}");
     }
     let (result, _) = streamed(&sources, &[(view(id, 4, 9, &[u64::MAX, 2, 0], &[0, 0, 1]), 32)]).unwrap();
-    assert_eq!(result, []);
+    assert!(result.is_empty());
 }
 
 #[test]
