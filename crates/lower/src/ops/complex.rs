@@ -38,12 +38,12 @@ fn join(cx: &mut Context<'_, '_>, real: ValueId, imaginary: ValueId) -> ValueId 
 }
 
 /// Real (0) or imaginary (1) part.
-fn component(cx: &mut Context<'_, '_>, value: ValueId, which: i64) -> ValueId {
+pub(super) fn component(cx: &mut Context<'_, '_>, value: ValueId, which: i64) -> ValueId {
     let which = cx.const_int(which);
     cx.emit("Gather", &[value, which], attrs![axis = -1])
 }
 
-fn negate_imaginary(cx: &mut Context<'_, '_>, value: ValueId) -> ValueId {
+pub(super) fn negate_imaginary(cx: &mut Context<'_, '_>, value: ValueId) -> ValueId {
     let dtype = cx.dtype(value);
     let signs = Literal::from_numbers(dtype, vec![2], [1.0.into(), (-1.0).into()]);
     match signs {

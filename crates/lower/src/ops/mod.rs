@@ -17,6 +17,7 @@ families! {
     binary,
     complex,
     expand,
+    fft,
     index,
     index_put,
     join,
