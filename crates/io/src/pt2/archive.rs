@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use modelexport_graph::Name;
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 
 use super::error::Problem;
@@ -32,14 +33,14 @@ pub(super) struct Entry {
 /// The entries by their full names.
 pub(super) struct Archive<R> {
     reader: R,
-    entries: HashMap<String, Entry>,
+    entries: HashMap<Name, Entry>,
     /// In the order of the central directory.
-    names: Vec<String>,
+    names: Vec<Name>,
 }
 
 /// An entry that is not yet compared with the others.
 struct Listed {
-    name: String,
+    name: Name,
     header: u64,
     end: u64,
 }
@@ -73,7 +74,7 @@ impl<R: ReaderAt> Archive<R> {
 
     /// Full names, in the order of the central directory.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.names.iter().map(|name| &**name)
     }
 
     pub fn contains(&self, name: &str) -> bool {
@@ -115,7 +116,7 @@ impl<R: ReaderAt> Archive<R> {
     }
 }
 
-type Directory = (HashMap<String, Entry>, Vec<String>);
+type Directory = (HashMap<Name, Entry>, Vec<Name>);
 
 fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directory, Problem> {
     let directory = zip.directory_offset();
@@ -131,7 +132,7 @@ fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directo
         }
         let bytes = record.file_path();
         let name = match std::str::from_utf8(bytes.as_bytes()) {
-            Ok(name) => name.to_owned(),
+            Ok(name) => Name::from(name),
             Err(_) => {
                 let entry = String::from_utf8_lossy(bytes.as_bytes()).into_owned();
                 return Err(Problem::EntryNameNotUtf8 { entry });
@@ -139,15 +140,20 @@ fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directo
         };
         let header = record.local_header_offset();
         if header >= length {
-            return Err(Problem::EntryOutside { entry: name, start: header, end: header, length });
+            return Err(Problem::EntryOutside {
+                entry: name.to_string(),
+                start: header,
+                end: header,
+                length,
+            });
         }
         let found = zip.get_entry(record.wayfinder()).map_err(damaged)?;
         let (start, end) = found.compressed_data_range();
         if end > directory {
-            return Err(Problem::EntryOutside { entry: name, start, end, length: directory });
+            return Err(Problem::EntryOutside { entry: name.to_string(), start, end, length: directory });
         }
         let local = found.local_header(&mut header_buffer).map_err(damaged)?;
-        let mismatch = |what| Problem::HeaderMismatch { entry: name.clone(), what };
+        let mismatch = |what| Problem::HeaderMismatch { entry: name.to_string(), what };
         if local.file_path().as_bytes() != name.as_bytes() {
             return Err(mismatch("its name"));
         }
@@ -166,7 +172,7 @@ fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directo
         }
         let entry = Entry { offset: start, length: end - start, checksum: record.crc32(), is_stored };
         if entries.insert(name.clone(), entry).is_some() {
-            return Err(Problem::DuplicateEntry { entry: name });
+            return Err(Problem::DuplicateEntry { entry: name.to_string() });
         }
         names.push(name.clone());
         listed.push(Listed { name, header, end });
@@ -183,8 +189,8 @@ fn refuse_overlaps(mut listed: Vec<Listed>) -> Result<(), Problem> {
             && second.header < first.end
         {
             return Err(Problem::OverlappingEntries {
-                first: first.name.clone(),
-                second: second.name.clone(),
+                first: first.name.to_string(),
+                second: second.name.to_string(),
             });
         }
     }

@@ -1,5 +1,6 @@
 //! Paths of modules as captures spell them, in the plain form `layers.0.attention`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use modelexport_graph::ModuleTree;
@@ -28,11 +29,14 @@ impl Containers {
     }
 }
 
-/// `L['self'].layer[0]`, `L['self']._modules['layer'].0` and `layer.slice(None, 2, None).0` are all `layer.0`.
+/// `L['self'].layer[0]`, `L['self']._modules['layer'].0`, `getattr(L['self'].layer, '0')` and
+/// `layer.slice(None, 2, None).0` are all `layer.0`.
 pub(super) fn plain_path(path: &str, containers: &Containers) -> String {
+    let path = without_getattr(path);
+    let path = without_root(&path);
     let mut parts: Vec<String> = Vec::new();
     let mut slices: Vec<&str> = Vec::new();
-    for part in split(path.strip_prefix("L['self']").unwrap_or(path)) {
+    for part in split(path) {
         if part.starts_with("slice(") && part.ends_with(')') {
             slices.push(part);
             continue;
@@ -57,6 +61,41 @@ pub(super) fn plain_path(path: &str, containers: &Containers) -> String {
     }
     parts.extend(slices.into_iter().map(str::to_owned));
     parts.join(".")
+}
+
+/// Deepest nesting of `getattr` in a path.
+const MAX_GETATTR: usize = 64;
+
+/// `getattr(a, '0').b` is `a.0.b`.
+fn without_getattr(path: &str) -> Cow<'_, str> {
+    let mut path = Cow::Borrowed(path);
+    for _ in 0..MAX_GETATTR {
+        let Some((object, name, rest)) = split_getattr(&path) else { break };
+        path = Cow::Owned(format!("{object}.{name}{rest}"));
+    }
+    path
+}
+
+/// Object, attribute and what follows of a path that begins with `getattr(object, 'attribute')`.
+fn split_getattr(path: &str) -> Option<(&str, &str, &str)> {
+    let call = path.strip_prefix("getattr(")?;
+    let mut depth = 0usize;
+    let end = call.char_indices().find_map(|(at, character)| {
+        match character {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some(at),
+            ')' => depth -= 1,
+            _ => {}
+        }
+        None
+    })?;
+    let (object, name) = call.get(..end)?.rsplit_once(", ")?;
+    Some((object, name.trim_matches(['\'', '"']), call.get(end + 1..)?))
+}
+
+/// `L['self']` is the root, whatever the model calls its `self`.
+fn without_root(path: &str) -> &str {
+    path.strip_prefix("L['").and_then(|rest| rest.split_once("']")).map_or(path, |(_, rest)| rest)
 }
 
 /// Parts between dots and in square brackets; `_modules` before a bracket says nothing. Dots in round brackets stay.
@@ -153,6 +192,9 @@ mod tests {
             ("L['self'].a.layers[3].b", "a.layers.3.b"),
             ("L['self']._modules['a']._modules['x y'].b", "a.x y.b"),
             ("d.x,y", "d.x,y"),
+            ("L['s'].d['x,y'].l", "d.x,y.l"),
+            ("getattr(getattr(L['self'].a, '0').b, '1').l", "a.0.b.1.l"),
+            ("L['s'].a.layers[slice(1, 3, None)]._modules['0'].l", "a.layers.1.l"),
         ] {
             assert_eq!(plain(path), expected, "{path}");
         }

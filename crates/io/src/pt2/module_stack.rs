@@ -227,9 +227,10 @@ mod tests {
         let text = format!("{ROOT};L__self__d.x,y@1,d.x,y,app.Layer");
         let scope = stacks.scope(&text).unwrap().unwrap();
         assert_eq!(path_of(&stacks, scope), "d.x,y");
-        let text = format!("{ROOT};139892180672912,d.x,y,app.Layer");
-        let scope = stacks.scope(&text).unwrap().unwrap();
-        assert_eq!(path_of(&stacks, scope), "d.x,y");
+        for frame in ["139892180672912,d.x,y,app.Layer", "L__self___d_x_y,L['self'].d['x,y'],app.Layer"] {
+            let scope = stacks.scope(&format!("{ROOT};{frame}")).unwrap().unwrap();
+            assert_eq!(path_of(&stacks, scope), "d.x,y", "{frame}");
+        }
     }
 
     #[test]

@@ -146,11 +146,11 @@ fn read_weight<R: ReaderAt>(
 /// How many bytes of its storage a tensor reaches into; `None` on overflow. The number of elements must fit, too,
 /// because that many are written even where strides of zero make the storage small.
 fn needed_bytes(meta: &TensorMeta, sizes: &[u64], strides: &[u64], offset: u64) -> Option<u64> {
-    let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
-    if sizes.contains(&0) {
+    let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size))?;
+    meta.dtype.byte_len(elements)?;
+    if elements == 0 {
         return Some(0);
     }
-    meta.dtype.byte_len(elements?)?;
     let last = sizes
         .iter()
         .zip(strides)

@@ -109,6 +109,7 @@ fn sizes_that_overflow() {
         |meta: &mut serde_json::Value| *meta = tensor_meta(&[HUGE, HUGE], &[0, 0]),
         |meta: &mut serde_json::Value| *meta = tensor_meta(&[3, 2], &[HUGE, HUGE]),
         |meta: &mut serde_json::Value| *meta = tensor_meta(&[HUGE], &[1]),
+        |meta: &mut serde_json::Value| *meta = tensor_meta(&[HUGE, HUGE, 0], &[0, 0, 0]),
         |meta: &mut serde_json::Value| meta["storage_offset"] = int(HUGE),
     ] {
         let problem = problem_of(change);
