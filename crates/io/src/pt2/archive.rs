@@ -13,7 +13,8 @@ use super::error::Problem;
 
 /// Most entries that an archive may list. A model has a few for itself and one for each weight.
 pub(super) const MAX_ENTRIES: usize = 4_000_000;
-/// Largest JSON text that is read into memory.
+/// Largest JSON text that is read into memory. It also keeps the number of values, nodes and weights, each of which
+/// takes more than two bytes of text, within ids of 32 bits.
 pub(super) const MAX_JSON_BYTES: u64 = 8 << 30;
 /// A zip archive ends in its directory's end record and a comment, which is no longer than this.
 const END_SEARCH_BYTES: u64 = 22 + u16::MAX as u64;
@@ -48,6 +49,10 @@ struct Listed {
 impl<R: ReaderAt> Archive<R> {
     /// Reads the directory of a zip file of `length` bytes.
     pub fn open(reader: R, length: u64) -> Result<Self, Problem> {
+        Self::open_limited(reader, length, MAX_ENTRIES)
+    }
+
+    pub fn open_limited(reader: R, length: u64, max_entries: usize) -> Result<Self, Problem> {
         let mut start = [0; 4];
         let starts_like_zip = length >= 4 && {
             reader.read_exact_at(&mut start, 0).map_err(Problem::Read)?;
@@ -68,7 +73,7 @@ impl<R: ReaderAt> Archive<R> {
                 });
             }
         };
-        let (entries, names) = read_entries(&zip, length)?;
+        let (entries, names) = read_entries(&zip, length, max_entries)?;
         Ok(Archive { reader: zip.into_inner(), entries, names })
     }
 
@@ -118,7 +123,11 @@ impl<R: ReaderAt> Archive<R> {
 
 type Directory = (HashMap<Name, Entry>, Vec<Name>);
 
-fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directory, Problem> {
+fn read_entries<R: ReaderAt>(
+    zip: &ZipArchive<R>,
+    length: u64,
+    max_entries: usize,
+) -> Result<Directory, Problem> {
     let directory = zip.directory_offset();
     let mut buffer = vec![0; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
     let mut header_buffer = vec![0; 2 * usize::from(u16::MAX)];
@@ -127,8 +136,8 @@ fn read_entries<R: ReaderAt>(zip: &ZipArchive<R>, length: u64) -> Result<Directo
     let mut names = Vec::new();
     let mut listed = Vec::new();
     while let Some(record) = records.next_entry().map_err(damaged)? {
-        if listed.len() == MAX_ENTRIES {
-            return Err(Problem::TooManyEntries { limit: MAX_ENTRIES });
+        if listed.len() == max_entries {
+            return Err(Problem::TooManyEntries { limit: max_entries });
         }
         let bytes = record.file_path();
         let name = match std::str::from_utf8(bytes.as_bytes()) {

@@ -122,8 +122,6 @@ pub enum Problem {
     Signature { reason: String },
     #[error("node {node:?}: the module stack {text:?} cannot be read: expected entries `key,path,class`")]
     ModuleStack { node: String, text: String },
-    #[error("holds more than {limit} {what}")]
-    TooMany { what: &'static str, limit: u64 },
 
     // The weights.
     #[error("weight {weight:?} is stored as a pickle, which is never read: save a model with plain tensors")]

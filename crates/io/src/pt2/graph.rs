@@ -13,9 +13,6 @@ use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
 use super::values::{Shared, Values};
 
-/// Most values of one graph, since ids have 32 bits.
-const MAX_VALUES: usize = u32::MAX as usize;
-
 /// Where nodes come from: module calls and lines of Python.
 pub(super) struct Origins<'a> {
     pub stacks: ModuleStacks,
@@ -54,10 +51,6 @@ pub(super) fn convert<'a>(
     origins: &mut Origins<'a>,
     is_top: bool,
 ) -> Result<aten::Graph, Problem> {
-    let announced = raw.tensor_values.0.len().max(raw.nodes.len());
-    if announced > MAX_VALUES {
-        return Err(Problem::TooMany { what: "values in one graph", limit: MAX_VALUES as u64 });
-    }
     let values = Values::announce(&mut raw, shared)?;
     let graph =
         aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };

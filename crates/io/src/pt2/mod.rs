@@ -11,8 +11,8 @@
 //! <root>/data/sample_inputs/<model>.pt                  a pickle: never opened
 //! ```
 //!
-//! [`archive`] finds the bytes, [`schema`] and [`argument`] mirror the JSON, and [`program`] turns it into the
-//! types that the rest of modelexport works on.
+//! `archive` finds the bytes, `schema` and `argument` mirror the JSON, and `program` turns it into the types that the
+//! rest of modelexport works on.
 
 mod archive;
 mod args;

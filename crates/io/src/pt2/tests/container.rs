@@ -58,6 +58,14 @@ fn two_entries_of_one_name() {
 }
 
 #[test]
+fn more_entries_than_the_limit() {
+    let bytes = zip(&Sample::default().entries());
+    let open = |limit| Archive::open_limited(&bytes[..], bytes.len() as u64, limit).err();
+    assert!(matches!(open(7), Some(Problem::TooManyEntries { limit: 7 })));
+    assert!(open(8).is_none());
+}
+
+#[test]
 fn entries_on_the_same_bytes() {
     let problem = problem_of(|entries| {
         let honest = entries[0].clone();

@@ -1,36 +1,11 @@
-//! The JSON of the program.
+//! What is read from the JSON of a program.
 
-use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Program, Range, SymOr, ValueKind};
+use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Range, SymOr, ValueKind};
 use modelexport_graph::{DType, Dim, Scopes, SymExpr};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::super::error::{Place, Problem};
-use super::super::json::MAX_JSON_DEPTH;
-use super::sample::{Sample, argument, int, node, tensor, tensor_meta};
-use super::zip::{stored, zip};
-
-fn read_text(text: Vec<u8>) -> Result<Program, Problem> {
-    let mut entries = Sample::default().entries();
-    let model = entries.iter_mut().find(|entry| entry.name == b"m/models/model.json").unwrap();
-    *model = stored("m/models/model.json", text);
-    super::sample::read_bytes(&zip(&entries))
-}
-
-/// The problem of a program whose JSON text was changed.
-fn problem_of_text(change: impl FnOnce(String) -> Vec<u8>) -> Problem {
-    read_text(change(Sample::default().program.to_string())).expect_err("the program is bad")
-}
-
-/// A sample whose second node has one more argument of this kind.
-fn with_argument(value: Value) -> Sample {
-    let mut sample = Sample::default();
-    sample.graph()["nodes"][1]["inputs"].as_array_mut().unwrap().push(argument("extra", value));
-    sample
-}
-
-fn place_of_extra() -> Place {
-    Place::Argument { node: "relu".into(), argument: "extra".into() }
-}
+use super::super::error::Problem;
+use super::sample::{Sample, argument, branch, node, tensor, tensor_meta, with_argument};
 
 #[test]
 fn a_program_as_torch_writes_it() {
@@ -157,12 +132,16 @@ fn symbolic_numbers() {
     assert_eq!(program.ranges.iter().map(|(name, range)| (&**name, *range)).collect::<Vec<_>>(), expected);
 }
 
-fn branch(inner: Vec<Value>) -> Value {
-    json!({"as_graph": {"name": "true_graph_0", "graph": {
-        "inputs": [tensor("a")], "outputs": [tensor("a")], "nodes": inner,
-        "tensor_values": {"a": tensor_meta(&[1], &[1])},
-        "sym_int_values": {}, "sym_bool_values": {}, "is_single_tensor_return": true
-    }}})
+#[test]
+fn a_constant_expression_is_a_plain_size() {
+    let mut sample = Sample::default();
+    sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "Integer(4)"}});
+    let program = sample.read().unwrap();
+    assert!(program.graph.tensor(modelexport_graph::aten::ValueId(2)).unwrap().sizes[0].is(4));
+    sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "s0"}});
+    let program = sample.read().unwrap();
+    let meta = program.graph.tensor(modelexport_graph::aten::ValueId(2)).unwrap();
+    assert_eq!(meta.sizes[0], Dim::Symbolic(SymExpr::Symbol("s0".into())));
 }
 
 #[test]
@@ -264,240 +243,10 @@ fn mutations_in_the_signature() {
 }
 
 #[test]
-fn an_unknown_kind_of_argument() {
-    let problem = with_argument(json!({"as_quaternion": [1]})).read().unwrap_err();
-    assert!(
-        matches!(&problem, Problem::UnknownArgumentKind { place, kind }
-            if *place == place_of_extra() && kind == "as_quaternion"),
-        "{problem}"
-    );
-    let problem =
-        Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = json!({"as_quaternion": 1}));
-    let expected = Place::Result { node: "relu".into(), index: 0 };
-    assert!(
-        matches!(&problem, Problem::UnknownArgumentKind { place, .. } if *place == expected),
-        "{problem}"
-    );
-}
-
-#[test]
 fn fields_of_a_later_minor_version_are_ignored() {
     let mut sample = Sample::default();
     sample.program["graph_module"]["new_table"] = json!({"a": [1]});
     sample.graph()["nodes"][0]["new_field"] = json!(1);
     sample.graph()["tensor_values"]["x"]["new_field"] = json!({});
     sample.read().unwrap();
-}
-
-#[test]
-fn unknown_codes() {
-    for (value, expected) in [
-        (json!({"as_scalar_type": 99}), "element type"),
-        (json!({"as_layout": 99}), "layout"),
-        (json!({"as_memory_format": 99}), "memory format"),
-    ] {
-        let problem = with_argument(value).read().unwrap_err();
-        assert!(
-            matches!(&problem, Problem::UnknownCode { place, what, code: 99 }
-                if *place == place_of_extra() && *what == expected),
-            "{problem}"
-        );
-    }
-    let problem = Sample::problem(|sample| sample.graph()["tensor_values"]["linear"]["dtype"] = json!(14));
-    let expected = Place::Value { name: "linear".into() };
-    assert!(matches!(&problem, Problem::UnknownCode { place, .. } if *place == expected), "{problem}");
-}
-
-#[test]
-fn values_that_are_used_but_not_defined() {
-    for value in [tensor("nothing"), tensor("relu"), json!({"as_sym_int": {"as_name": "relu"}})] {
-        let problem = with_argument(value).read().unwrap_err();
-        assert!(
-            matches!(&problem, Problem::DanglingValue { place, .. } if *place == place_of_extra()),
-            "{problem}"
-        );
-    }
-    let problem = Sample::problem(|sample| sample.graph()["outputs"][0] = tensor("nothing"));
-    assert!(
-        matches!(&problem, Problem::DanglingValue { place: Place::GraphOutput { index: 0 }, .. }),
-        "{problem}"
-    );
-}
-
-#[test]
-fn values_that_are_taken_for_another_kind() {
-    let problem = with_argument(json!({"as_sym_int": {"as_name": "x"}})).read().unwrap_err();
-    assert!(
-        matches!(&problem, Problem::WrongValueKind { name, used: "a symbolic integer", is: "a tensor", .. }
-            if name == "x"),
-        "{problem}"
-    );
-    let problem = Sample::problem(|sample| {
-        sample.graph()["nodes"][1]["outputs"][0] = json!({"as_sym_int": {"as_name": "relu"}})
-    });
-    assert!(matches!(&problem, Problem::WrongValueKind { .. }), "{problem}");
-}
-
-#[test]
-fn a_value_without_metadata() {
-    let problem = Sample::problem(|sample| {
-        sample.graph()["tensor_values"].as_object_mut().unwrap().remove("relu");
-    });
-    assert!(
-        matches!(&problem, Problem::MissingMetadata { place: Place::Result { node, index: 0 }, name, table: "tensor_values" }
-            if node == "relu" && name == "relu"),
-        "{problem}"
-    );
-}
-
-#[test]
-fn a_value_that_is_defined_twice() {
-    let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = tensor("linear"));
-    assert!(
-        matches!(&problem, Problem::DuplicateDefinition { place: Place::Result { node, .. }, name }
-            if node == "relu" && name == "linear"),
-        "{problem}"
-    );
-    let problem = Sample::problem(|sample| sample.graph()["sym_int_values"] = json!({"x": int(1)}));
-    assert!(
-        matches!(&problem, Problem::DuplicateDefinition { place: Place::Value { .. }, name } if name == "x"),
-        "{problem}"
-    );
-}
-
-#[test]
-fn two_nodes_of_one_name() {
-    let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["name"] = json!("linear"));
-    assert!(matches!(&problem, Problem::DuplicateNode { node } if node == "linear"), "{problem}");
-}
-
-#[test]
-fn a_result_that_is_no_value() {
-    for value in [json!({"as_ints": [1]}), json!({"as_device": {"type": "cpu"}}), branch(vec![])] {
-        let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = value);
-        assert!(matches!(&problem, Problem::BadResult { place: Place::Result { .. }, .. }), "{problem}");
-    }
-}
-
-#[test]
-fn a_symbolic_expression_that_cannot_be_read() {
-    let problem = Sample::problem(|sample| {
-        sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "Mul(2,"}});
-    });
-    assert!(
-        matches!(&problem, Problem::SymbolicExpression { place: Place::Value { name }, text, .. }
-            if name == "x" && text == "Mul(2,"),
-        "{problem}"
-    );
-}
-
-#[test]
-fn a_constant_expression_is_a_plain_size() {
-    let mut sample = Sample::default();
-    sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "Integer(4)"}});
-    let program = sample.read().unwrap();
-    assert!(program.graph.tensor(modelexport_graph::aten::ValueId(2)).unwrap().sizes[0].is(4));
-    sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "s0"}});
-    let program = sample.read().unwrap();
-    let meta = program.graph.tensor(modelexport_graph::aten::ValueId(2)).unwrap();
-    assert_eq!(meta.sizes[0], Dim::Symbolic(SymExpr::Symbol("s0".into())));
-}
-
-#[test]
-fn a_signature_of_another_graph() {
-    for spoil in [
-        |sample: &mut Sample| sample.program["graph_module"]["signature"]["input_specs"] = json!([]),
-        |sample: &mut Sample| sample.program["graph_module"]["signature"]["output_specs"] = json!([]),
-        |sample: &mut Sample| {
-            sample.program["graph_module"]["signature"]["input_specs"][0]["parameter"]["arg"]["name"] =
-                json!("x");
-        },
-    ] {
-        let problem = Sample::problem(spoil);
-        assert!(matches!(&problem, Problem::Signature { .. }), "{problem}");
-    }
-}
-
-#[test]
-fn a_module_stack_that_cannot_be_read() {
-    let problem = Sample::problem(|sample| {
-        sample.graph()["nodes"][0]["metadata"]["nn_module_stack"] = json!("\u{1b}[2J")
-    });
-    assert!(matches!(&problem, Problem::ModuleStack { node, .. } if node == "linear"), "{problem}");
-    assert!(!problem.to_string().contains('\u{1b}'), "escapes do not reach the screen");
-}
-
-#[test]
-fn deep_nesting() {
-    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-        let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
-        let problem = problem_of_text(|_| deep.clone().into());
-        assert!(
-            matches!(problem, Problem::JsonTooDeep { limit: MAX_JSON_DEPTH, offset, .. }
-            if offset == MAX_JSON_DEPTH * open.len()),
-            "{problem}"
-        );
-        let problem =
-            problem_of_text(|text| text.replacen("\"sizes\":[", &format!("\"sizes\":[{deep},"), 1).into());
-        assert!(matches!(problem, Problem::JsonTooDeep { .. }), "{problem}");
-        let mut sample = Sample::default();
-        sample.program["guards_code"] = json!("here");
-        let text = sample.program.to_string().replacen("\"here\"", &deep, 1);
-        read_text(text.into()).expect("what is skipped may be deep");
-    }
-}
-
-#[test]
-fn deep_subgraphs() {
-    const LEVELS: usize = 5000;
-    let marker = "\"inner\"";
-    let level = branch(vec![node("n", "torch.ops.higher_order.cond", vec![json!("inner")], vec![])]);
-    let level = argument("", level).to_string();
-    let (before, after) = level.split_once(marker).unwrap();
-    let deep = format!("{}{}{}", before.repeat(LEVELS), argument("", tensor("a")), after.repeat(LEVELS));
-    let text = with_argument(json!("inner")).program.to_string();
-    let text = text.replacen(&argument("extra", json!("inner")).to_string(), &deep, 1);
-    let problem = read_text(text.into()).unwrap_err();
-    assert!(matches!(problem, Problem::JsonTooDeep { .. }), "{problem}");
-}
-
-#[test]
-fn keys_that_occur_twice() {
-    let twice = |from: &str, to: &str| problem_of_text(|text| text.replacen(from, to, 1).into());
-    let problem =
-        twice("\"torch_version\":\"2.15.0\"", "\"torch_version\":\"2.15.0\",\"torch_version\":\"2.9.0\"");
-    assert!(
-        matches!(&problem, Problem::JsonDuplicateKey { message, .. } if message.contains("torch_version")),
-        "{problem}"
-    );
-    let meta = tensor_meta(&[4, 2], &[2, 1]).to_string();
-    let problem = twice("\"tensor_values\":{", &format!("\"tensor_values\":{{\"x\":{meta},"));
-    assert!(matches!(&problem, Problem::DuplicateDefinition { name, .. } if name == "x"), "{problem}");
-    let problem = twice("{\"as_tensor\":{", "{\"as_none\":true,\"as_tensor\":{");
-    assert!(
-        matches!(&problem, Problem::Json { message, .. } if message.contains("second member")),
-        "{problem}"
-    );
-}
-
-#[test]
-fn text_that_is_not_json() {
-    let problem = problem_of_text(|text| text.replacen(':', ";", 1).into());
-    assert!(
-        matches!(&problem, Problem::Json { entry, message } if entry == "m/models/model.json" && message.contains("line 1")),
-        "{problem}"
-    );
-    let problem = problem_of_text(|_| b"{\"a\": \"\xff\"}".to_vec());
-    assert!(matches!(problem, Problem::JsonNotUtf8 { offset: 7, .. }), "{problem}");
-    let problem = problem_of_text(|_| Vec::new());
-    assert!(matches!(problem, Problem::Json { .. }), "{problem}");
-}
-
-#[test]
-fn numbers_that_do_not_fit() {
-    for number in ["9223372036854775808", "1e400", "1.5", "\"7\""] {
-        let problem =
-            problem_of_text(|text| text.replacen("\"dtype\":7", &format!("\"dtype\":{number}"), 1).into());
-        assert!(matches!(problem, Problem::Json { .. }), "{number}: {problem}");
-    }
 }

@@ -157,3 +157,19 @@ impl Sample {
 pub fn read_bytes(bytes: &[u8]) -> Result<Program, Problem> {
     read_program(bytes, bytes.len() as u64, SourceId(0))
 }
+
+/// A sample whose second node has one more argument of this kind.
+pub fn with_argument(value: Value) -> Sample {
+    let mut sample = Sample::default();
+    sample.graph()["nodes"][1]["inputs"].as_array_mut().unwrap().push(argument("extra", value));
+    sample
+}
+
+/// A subgraph with one input, `a`, which it returns.
+pub fn branch(inner: Vec<Value>) -> Value {
+    json!({"as_graph": {"name": "true_graph_0", "graph": {
+        "inputs": [tensor("a")], "outputs": [tensor("a")], "nodes": inner,
+        "tensor_values": {"a": tensor_meta(&[1], &[1])},
+        "sym_int_values": {}, "sym_bool_values": {}, "is_single_tensor_return": true
+    }}})
+}
