@@ -57,10 +57,10 @@ pub enum Error {
     TooDense { at: Box<At>, factor: u64 },
     #[error("{at}: the node has no op_type")]
     MissingOperator { at: Box<At> },
-    #[error("{at}: tensor {name:?} has impossible dimensions {dims:?}")]
+    #[error("{at}: tensor '{name}' has impossible dimensions {dims:?}")]
     BadDims { at: Box<At>, name: String, dims: Vec<i64> },
     #[error(
-        "{at}: tensor {name:?} of type {dtype} and dimensions {dims:?} needs {expected} bytes of raw_data, \
+        "{at}: tensor '{name}' of type {dtype} and dimensions {dims:?} needs {expected} bytes of raw_data, \
          but has {found}"
     )]
     RawDataSize { at: Box<At>, name: String, dtype: String, dims: Vec<i64>, expected: u64, found: u64 },
@@ -73,7 +73,7 @@ pub enum Error {
     TooLarge { length: u64, cap: u64 },
     #[error("the graph has messages nested deeper than {cap} levels; readers of ONNX would refuse it")]
     GraphTooDeep { cap: usize },
-    #[error("tensor {name:?}: the stored view of {sizes:?} elements has no size in bytes")]
+    #[error("tensor '{name}': the stored view of {sizes:?} elements has no size in bytes")]
     BadView { name: String, sizes: Vec<u64> },
 }
 

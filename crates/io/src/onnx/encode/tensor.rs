@@ -5,6 +5,7 @@ use modelexport_graph::onnx::{SparseTensor, Tensor, TensorData};
 
 use super::sink::Sink;
 use crate::onnx::error::Error;
+use crate::onnx::names;
 use crate::onnx::schema::{sparse_tensor, tensor};
 use crate::onnx::wire::WireType;
 
@@ -48,7 +49,10 @@ fn put_stored(sink: &mut impl Sink, owner: &Tensor, view: &StridedView) {
             sink.varint(length);
             sink.view(view, dtype_bits, length);
         }
-        None => sink.fail(Error::BadView { name: owner.name.to_string(), sizes: view.sizes.clone() }),
+        None => {
+            let name = names::for_screen(&owner.name).into_owned();
+            sink.fail(Error::BadView { name, sizes: view.sizes.clone() });
+        }
     }
 }
 

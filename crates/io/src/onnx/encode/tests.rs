@@ -8,6 +8,7 @@ use modelexport_graph::{SourceId, Span, StridedView};
 use proptest::prelude::*;
 
 use super::*;
+use crate::onnx::limits::MAX_NESTING;
 use crate::onnx::read_bytes;
 use crate::onnx::schema::{
     attribute, dimension, graph, model, node, opset_import, tensor, type_proto, value_info,
@@ -176,6 +177,12 @@ fn more_than_protobuf_can_hold_is_refused_with_advice() {
 fn a_view_without_a_size_is_refused() {
     let error = encode(&with_view(1, vec![1 << 40, 1 << 40])).unwrap_err();
     assert!(matches!(error, Error::BadView { .. }), "{error}");
+}
+
+#[test]
+fn the_deepest_graph_that_is_read_is_encoded() {
+    let bytes = model_of(nested(MAX_NESTING / 3 - 1));
+    assert_eq!(again(&bytes).len(), bytes.len());
 }
 
 #[test]

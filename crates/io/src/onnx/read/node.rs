@@ -16,7 +16,7 @@ pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Node, E
         match (field.number, field.value) {
             (node::INPUT, Value::Bytes(payload)) => result.inputs.push(d.plain_name(payload)?),
             (node::OUTPUT, Value::Bytes(payload)) => result.outputs.push(d.plain_name(payload)?),
-            (node::NAME, Value::Bytes(payload)) => result.name = d.name(&field, payload, unknown)?,
+            (node::NAME, Value::Bytes(payload)) => result.name = d.text(&field, payload, unknown)?.into(),
             (node::OP_TYPE, Value::Bytes(payload)) => result.op_type = d.name(&field, payload, unknown)?,
             (node::DOMAIN, Value::Bytes(payload)) => result.domain = d.name(&field, payload, unknown)?,
             (node::OVERLOAD, Value::Bytes(payload)) => result.overload = d.name(&field, payload, unknown)?,
@@ -35,5 +35,9 @@ pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Node, E
     if result.op_type.is_empty() {
         return Err(Error::MissingOperator { at: d.at(start) });
     }
+    // A list that grows by pushing has room for four items at least, and most nodes have one or two.
+    result.inputs.shrink_to_fit();
+    result.outputs.shrink_to_fit();
+    result.attributes.shrink_to_fit();
     Ok(result)
 }

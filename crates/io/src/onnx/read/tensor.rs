@@ -84,7 +84,7 @@ impl DataFields {
     fn finish(self, d: &mut Decoder<'_>, result: &mut Tensor, start: u64) -> Result<(), Error> {
         let elements = element_count(&result.dims).ok_or_else(|| Error::BadDims {
             at: d.at(start),
-            name: result.name.to_string(),
+            name: names::for_screen(&result.name).into_owned(),
             dims: result.dims.clone(),
         })?;
         let unknown = &mut result.unknown;

@@ -208,6 +208,8 @@ fn broken_files_are_errors_with_a_place() {
     assert_eq!(error.at().unwrap().path, "graph.node[0]");
     let (sources, id) = source_of(&model_of(nested(5_000)));
     assert!(matches!(strip(&sources, id).unwrap_err(), Error::NestedTooDeep { .. }));
+    let (sources, id) = source_of(&number(model::IR_VERSION, 3));
+    assert!(matches!(strip(&sources, id).unwrap_err(), Error::Missing { field: "graph", .. }));
     let (sources, id) = source_of(b"PK\x03\x04....");
     assert!(matches!(strip(&sources, id).unwrap_err(), Error::NotOnnx { .. }));
 }
@@ -285,8 +287,9 @@ fn any_graph(nodes: impl Strategy<Value = Vec<u8>> + 'static) -> impl Strategy<V
 }
 
 fn any_model() -> impl Strategy<Value = Vec<u8>> {
+    let main = any_field(vec![model::GRAPH], any_graph(any_node()));
     let fields = any_field(vec![model::GRAPH, model::FUNCTIONS, 60], any_graph(any_node()));
-    prop::collection::vec(fields, 1..4).prop_map(|fields| fields.concat())
+    (prop::collection::vec(fields, 0..3), main).prop_map(|(fields, main)| [fields.concat(), main].concat())
 }
 
 #[derive(Clone, Copy, Debug)]

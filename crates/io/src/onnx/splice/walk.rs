@@ -32,13 +32,14 @@ pub(super) fn model(
     };
     let mut message = walk.reader.whole();
     let mut main_graph = NodeKey { function: None, index: 0 };
-    let mut functions = 0;
+    let (mut has_graph, mut functions) = (false, 0);
     while let Some(field) = walk.reader.next(&mut message)? {
         match (field.number, field.value) {
             (model::GRAPH, Value::Bytes(payload)) => {
                 walk.next = main_graph;
                 walk.message(&field, payload, Step::Field("graph"), |walk| walk.nodes(payload, graph::NODE))?;
                 main_graph = walk.next;
+                has_graph = true;
             }
             (model::FUNCTIONS, Value::Bytes(payload)) => {
                 walk.next = NodeKey { function: Some(functions), index: 0 };
@@ -48,6 +49,9 @@ pub(super) fn model(
             }
             _ => walk.out.push_original(field.whole),
         }
+    }
+    if !has_graph {
+        return Err(Error::Missing { file: walk.reader.file(), field: "graph" });
     }
     Ok(walk.out)
 }
