@@ -4,11 +4,13 @@ use modelexport_graph::{SymExpr, SymOp};
 
 use super::sym_text::Item;
 
-/// `True`, `true`, `False`, `false`.
-pub(super) fn truth(word: &str) -> Option<bool> {
+/// Words that are values: truth, and sympy's and torch's infinities.
+pub(super) fn constant(word: &str) -> Option<SymExpr> {
     match word {
-        "True" | "true" | "S.true" => Some(true),
-        "False" | "false" | "S.false" => Some(false),
+        "True" | "true" | "S.true" => Some(SymExpr::Bool(true)),
+        "False" | "false" | "S.false" => Some(SymExpr::Bool(false)),
+        "oo" | "int_oo" => Some(SymExpr::float(f64::INFINITY)),
+        "nan" => Some(SymExpr::float(f64::NAN)),
         _ => None,
     }
 }
@@ -178,6 +180,7 @@ mod tests {
             ("Abs(Symbol('a'))", "Abs(a)"),
             ("true", "true"),
             ("BooleanFalse()", "false"),
+            ("Max(Symbol('a'), -int_oo)", "Max(a, -inf)"),
             (
                 "Piecewise(ExprCondPair(Integer(1), LessThan(Symbol('a'), Integer(0))), ExprCondPair(Symbol('a'), true))",
                 "Where(Le(a, 0), 1, a)",

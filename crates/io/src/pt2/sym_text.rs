@@ -3,7 +3,7 @@
 
 use modelexport_graph::{Name, SymExpr, SymOp};
 
-use super::sym_function::{call, truth};
+use super::sym_function::{call, constant};
 
 /// Deepest nesting of an expression.
 pub(super) const MAX_EXPRESSION_DEPTH: usize = 200;
@@ -258,10 +258,7 @@ impl<'a> Parser<'a> {
                 self.binary(0)?;
                 Ok(Item::Assumption)
             }
-            _ => Ok(Item::Expression(match truth(word) {
-                Some(value) => SymExpr::Bool(value),
-                None => SymExpr::Symbol(word.into()),
-            })),
+            _ => Ok(Item::Expression(constant(word).unwrap_or_else(|| SymExpr::Symbol(word.into())))),
         }
     }
 
