@@ -10,7 +10,9 @@ pub mod pt2;
 pub mod safetensors;
 pub mod sidecar;
 pub mod source;
+pub mod spliced_file;
 pub mod stream;
+mod tensors;
 pub mod weights;
 
 pub use error::ErrorKind;

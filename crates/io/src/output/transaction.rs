@@ -124,6 +124,14 @@ impl Transaction {
     }
 }
 
+#[cfg(test)]
+impl Transaction {
+    /// Plays the death of the process after `count` steps of the commit.
+    pub(crate) fn die_after(self, count: usize) {
+        self.prepare().unwrap().die_after(count);
+    }
+}
+
 /// Opens the folder of a target and puts it in order.
 fn open_folder(target: &Path) -> Result<Arc<Folder>, Error> {
     folder::file_name(target)?;

@@ -15,7 +15,7 @@ mod reorder;
 mod transpose;
 mod walk;
 
-use modelexport_graph::StridedView;
+use modelexport_graph::{Span, StridedView};
 
 use crate::output::OutputFile;
 use crate::source::{Source, Sources};
@@ -52,6 +52,19 @@ impl<'a> Streamer<'a> {
                 gather::append(output, source, &plan, &mut self.buffers, self.progress)
             }
         }
+    }
+
+    /// Writes a range of a source at the end of `output`.
+    pub fn append_span(&mut self, output: &mut OutputFile, span: Span) -> Result<(), Error> {
+        let view = StridedView { span, offset: 0, sizes: vec![span.length], strides: vec![1] };
+        self.append(output, &view, 8)
+    }
+
+    /// Writes bytes that are in memory.
+    pub fn append_bytes(&mut self, output: &mut OutputFile, bytes: &[u8]) -> Result<(), Error> {
+        output.write_all(bytes)?;
+        (self.progress)(bytes.len() as u64);
+        Ok(())
     }
 }
 

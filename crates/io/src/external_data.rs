@@ -1,1 +1,0 @@
-//! External data of ONNX files: resolved inside the model's folder only.

@@ -1,0 +1,87 @@
+//! External data of ONNX files: tensors whose bytes are in another file, resolved inside the model's folder only.
+//!
+//! The model is untrusted, so what it says must not reach other files: absolute paths, `..`, symbolic links at any
+//! place of the path and everything that is not a regular file are refused, and the way is walked such that nobody can
+//! put a link into it meanwhile.
+
+mod entry;
+mod error;
+mod folder;
+
+use std::path::Path;
+
+use modelexport_graph::onnx::{Model, Tensor, TensorData};
+use modelexport_graph::{Span, StridedView};
+
+use crate::source::Sources;
+use crate::tensors::for_each_tensor_mut;
+
+pub use entry::Entry;
+pub use error::{Error, Reason};
+pub use folder::ModelFolder;
+
+/// Turns every external tensor of `model` into a stored one. `folder` is where the model file is. Returns how many
+/// there were.
+pub fn resolve(model: &mut Model, folder: &Path, sources: &mut Sources) -> Result<usize, Error> {
+    let mut opened = None;
+    let mut count = 0;
+    let mut outcome = Ok(());
+    for_each_tensor_mut(model, &mut |tensor| {
+        if outcome.is_err() || !matches!(tensor.data, TensorData::External(_)) {
+            return;
+        }
+        count += 1;
+        outcome = resolve_tensor(tensor, folder, &mut opened, sources);
+    });
+    outcome.map(|()| count)
+}
+
+fn resolve_tensor(
+    tensor: &mut Tensor,
+    folder: &Path,
+    opened: &mut Option<ModelFolder>,
+    sources: &mut Sources,
+) -> Result<(), Error> {
+    let TensorData::External(entries) = &tensor.data else { return Ok(()) };
+    let entry = Entry::parse(entries);
+    let location = entry.as_ref().map(|entry| entry.location.clone()).unwrap_or_default();
+    let located =
+        |reason: Reason| Error { tensor: tensor.name.to_string(), location: location.clone(), reason };
+    let entry = entry.map_err(&located)?;
+    let folder = match opened {
+        Some(folder) => folder,
+        None => opened.insert(ModelFolder::open(folder).map_err(&located)?),
+    };
+    let span = folder.find(&entry, expected_length(tensor).map_err(&located)?, sources).map_err(&located)?;
+    tensor.data = TensorData::Stored(contiguous(span, &tensor.dims));
+    Ok(())
+}
+
+/// Bytes that the tensor's type and dimensions ask for.
+fn expected_length(tensor: &Tensor) -> Result<u64, Reason> {
+    let dtype = tensor.dtype().filter(|dtype| dtype.bits().is_some());
+    let dtype = dtype.ok_or(Reason::NoWidth { data_type: tensor.data_type })?;
+    let bad = || Reason::BadDims { dims: tensor.dims.clone() };
+    let sizes: Vec<u64> =
+        tensor.dims.iter().map(|&dim| u64::try_from(dim).map_err(|_| bad())).collect::<Result<_, _>>()?;
+    let count = if sizes.contains(&0) {
+        Some(0)
+    } else {
+        sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size))
+    };
+    count.and_then(|count| dtype.byte_len(count)).ok_or_else(bad)
+}
+
+fn contiguous(span: Span, dims: &[i64]) -> StridedView {
+    let sizes: Vec<u64> = dims.iter().map(|&dim| dim.unsigned_abs()).collect();
+    let mut strides = vec![1; sizes.len()];
+    let mut stride = 1u64;
+    for (place, &size) in strides.iter_mut().zip(&sizes).rev() {
+        *place = stride;
+        stride = stride.saturating_mul(size.max(1));
+    }
+    StridedView { span, offset: 0, sizes, strides }
+}
+
+#[cfg(test)]
+mod tests;

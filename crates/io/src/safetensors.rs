@@ -1,1 +1,0 @@
-//! Headers of safetensors files: where each tensor's bytes are.

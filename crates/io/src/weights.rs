@@ -1,1 +1,0 @@
-//! Writing a model with its weights embedded, external, referenced or left out.

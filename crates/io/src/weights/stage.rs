@@ -1,0 +1,162 @@
+//! A model and its weights into a transaction.
+
+use std::path::{Component, Path};
+
+use modelexport_graph::StridedView;
+use modelexport_graph::onnx::{Model, TensorData};
+
+use super::data_file::DataFile;
+use super::omit::omit;
+use super::placing::{mode_for, place};
+use super::reference::References;
+use super::{Counts, Error, Progress, WeightsMode, Written};
+use crate::onnx::limits::MAX_MESSAGE;
+use crate::onnx::{Chunk, encode, encoded_len};
+use crate::output::{Role, Transaction};
+use crate::source::Sources;
+use crate::stream::{self, Streamer};
+use crate::tensors::{for_each_initializer_mut, for_each_tensor_mut};
+
+/// Stages the model for which `transaction` was begun, and its data file if there is one.
+pub fn stage(
+    transaction: &mut Transaction,
+    mut model: Model,
+    sources: &Sources,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Written, Error> {
+    let mode = mode_for(&mut model, mode);
+    let mut counts = Counts::default();
+    if mode == WeightsMode::None {
+        omit(&mut model, &mut counts);
+    }
+    let mut data_file = DataFile::beside(transaction);
+    let names = Names::of(&mut model);
+    let unresolved = find_unresolved(&mut model, &data_file.location);
+    let mut references = References::new(sources, transaction.model());
+    place(&mut model, mode, &mut data_file, &mut references, &mut counts)?;
+    counts.shared = data_file.shared;
+    references.check_targets(&[transaction.model()])?;
+    if !data_file.is_empty() {
+        data_file.check_name()?;
+        references.check_targets(&[&data_file.path])?;
+        if let Some(tensor) = unresolved {
+            return Err(Error::Unresolved { tensor, location: data_file.location });
+        }
+    }
+    let model_length = encoded_len(&model).map_err(Error::Encode)?;
+    if model_length > MAX_MESSAGE {
+        let (bytes, limit) = (model_length, MAX_MESSAGE);
+        return Err(match mode {
+            WeightsMode::Embed => Error::TooLarge { bytes, limit },
+            _ => Error::GraphTooLarge { bytes, limit },
+        });
+    }
+
+    let total = data_file.len() + model_length;
+    let mut done = 0;
+    let mut report = |bytes: u64| {
+        done += bytes;
+        progress(Progress { done, total });
+    };
+    let mut streamer = Streamer::new(sources, &mut report);
+    let mut data = None;
+    if !data_file.is_empty() {
+        let needs_bridge = transaction.needs_bridge(&data_file.path);
+        let mut output = transaction.create(&data_file.path, Role::Data)?;
+        data_file.write(&mut output, &mut streamer).map_err(|(view, error)| names.locate(view, error))?;
+        data = Some((data_file.path.clone(), output.position()));
+        if needs_bridge {
+            let alias = output.temporary_name().to_str();
+            let alias = alias.ok_or_else(|| Error::NotUtf8 { path: data_file.path.clone() })?.to_string();
+            rename_location(&mut model, &data_file.location, &alias);
+            let mut silent = |_| {};
+            let mut streamer = Streamer::new(sources, &mut silent);
+            write_model_file(transaction, &model, Role::Bridge, &names, &mut streamer)?;
+            rename_location(&mut model, &alias, &data_file.location);
+        }
+        transaction.stage(output)?;
+    }
+    let model_bytes = write_model_file(transaction, &model, Role::Model, &names, &mut streamer)?;
+    // Padding between weights is not reported on its own.
+    progress(Progress { done: total, total });
+    Ok(Written { mode, model_bytes, data, counts })
+}
+
+fn write_model_file(
+    transaction: &mut Transaction,
+    model: &Model,
+    role: Role,
+    names: &Names,
+    streamer: &mut Streamer<'_>,
+) -> Result<u64, Error> {
+    let target = transaction.model().to_path_buf();
+    let mut output = transaction.create(&target, role)?;
+    for chunk in encode(model).map_err(Error::Encode)? {
+        match chunk {
+            Chunk::Bytes(bytes) => {
+                streamer.append_bytes(&mut output, &bytes).map_err(|error| names.locate(None, error))?;
+            }
+            Chunk::View { view, dtype_bits } => {
+                let streamed = streamer.append(&mut output, &view, dtype_bits);
+                streamed.map_err(|error| names.locate(Some(&view), error))?;
+            }
+        }
+    }
+    let bytes = output.position();
+    transaction.stage(output)?;
+    Ok(bytes)
+}
+
+/// A tensor that still points at the data file: were that replaced, the tensor would have other bytes.
+fn find_unresolved(model: &mut Model, data_location: &str) -> Option<String> {
+    let mut found = None;
+    for_each_tensor_mut(model, &mut |tensor| {
+        let TensorData::External(entries) = &tensor.data else { return };
+        let location = entries.iter().find(|(key, _)| key == "location").map(|(_, value)| Path::new(value));
+        let is_data_file = |path: &Path| {
+            let names = path.components().filter(|part| *part != Component::CurDir);
+            names.eq(Path::new(data_location).components())
+        };
+        if location.is_some_and(is_data_file) && found.is_none() {
+            found = Some(tensor.name.to_string());
+        }
+    });
+    found
+}
+
+fn rename_location(model: &mut Model, from: &str, to: &str) {
+    for_each_initializer_mut(model, &mut |tensor| {
+        let TensorData::External(entries) = &mut tensor.data else { return };
+        for (key, value) in entries {
+            if key == "location" && value == from {
+                *value = to.into();
+            }
+        }
+    });
+}
+
+/// Names of stored tensors, to say in an error which one it was about.
+struct Names(Vec<(StridedView, String)>);
+
+impl Names {
+    fn of(model: &mut Model) -> Names {
+        let mut names = Vec::new();
+        for_each_tensor_mut(model, &mut |tensor| {
+            if let TensorData::Stored(view) = &tensor.data {
+                names.push((view.clone(), tensor.name.to_string()));
+            }
+        });
+        Names(names)
+    }
+
+    fn locate(&self, view: Option<&StridedView>, error: stream::Error) -> Error {
+        if let stream::Error::Output(error) = error {
+            return Error::Output(error);
+        }
+        match view.and_then(|view| self.0.iter().find(|(other, _)| other == view)) {
+            Some((_, tensor)) => Error::Tensor { tensor: tensor.clone(), source: error },
+            None => Error::Stream(error),
+        }
+    }
+}
