@@ -2,6 +2,7 @@
 //! name; adding an operator is a file here and a line in the list below.
 
 pub(crate) mod custom;
+mod support;
 
 macro_rules! families {
     ($($name:ident),* $(,)?) => {
@@ -13,21 +14,39 @@ macro_rules! families {
 }
 
 families! {
+    activation,
+    adaptive_pool,
+    addmm,
+    avg_pool,
     axes,
+    batch_norm,
     binary,
     complex,
+    conv,
+    dropout,
+    einsum,
+    embedding,
     expand,
+    exponential_unit,
     fft,
+    gelu,
+    group_norm,
     index,
     index_put,
     join,
+    layer_norm,
     linear,
     masked,
+    matmul,
+    max_pool,
+    max_unpool,
     repeat_interleave,
     reshape,
+    rms_norm,
     roll,
     scatter,
     slice,
+    softmax,
     split,
     symbolic,
     unary,

@@ -1,0 +1,113 @@
+//! `beta * self + alpha * (a @ b)`.
+//!
+//! `Gemm` where both factors are matrices of floats; else `MatMul`, `Mul` for factors that are not 1, `Add`.
+//! PyTorch does not read `self` if `beta` is 0, so that NaN in it does not spread: it is left out.
+
+use modelexport_graph::DType;
+
+use super::matmul::product_type;
+use super::support::compute::tensor_as;
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.addmm.default",
+        "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        addmm,
+    ),
+    Row::new(
+        "aten.addmv.default",
+        "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |cx| with_product(cx, "mat", "vec", matmul),
+    ),
+    Row::new(
+        "aten.addr.default",
+        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |cx| {
+            with_product(cx, "vec1", "vec2", |cx, a, b| {
+                let column = cx.unsqueeze(a, &[1]);
+                cx.emit("Mul", &[column, b], vec![])
+            })
+        },
+    ),
+    Row::new(
+        "aten.baddbmm.default",
+        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |cx| with_product(cx, "batch1", "batch2", matmul),
+    ),
+    Row::new(
+        "aten.addbmm.default",
+        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |cx| {
+            with_product(cx, "batch1", "batch2", |cx, a, b| {
+                let products = matmul(cx, a, b);
+                cx.reduce("ReduceSum", products, &[0], false)
+            })
+        },
+    ),
+];
+
+fn matmul(cx: &mut Context<'_, '_>, a: ValueId, b: ValueId) -> ValueId {
+    cx.emit("MatMul", &[a, b], vec![])
+}
+
+fn addmm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let (alpha, beta) = (cx.scalar_arg("alpha")?, cx.scalar_arg("beta")?);
+    let (Some(alpha), Some(beta)) = (alpha.number(), beta.number()) else {
+        return with_product(cx, "mat1", "mat2", matmul);
+    };
+    // Attributes are `float32`.
+    let (alpha, beta) = (alpha.as_f64(), beta.as_f64());
+    let exact = f64::from(alpha as f32) == alpha && f64::from(beta as f32) == beta;
+    if !dtype.is_float() || (dtype == DType::F64 && !exact) {
+        return with_product(cx, "mat1", "mat2", matmul);
+    }
+    let compute = product_type(dtype);
+    let (a, b) = (tensor_as(cx, "mat1", compute)?, tensor_as(cx, "mat2", compute)?);
+    let c = if beta == 0.0 { None } else { Some(tensor_as(cx, "self", compute)?) };
+    let mut attributes = Vec::new();
+    if alpha != 1.0 {
+        attributes.extend(attrs![alpha = alpha]);
+    }
+    if c.is_some() && beta != 1.0 {
+        attributes.extend(attrs![beta = beta]);
+    }
+    let y = cx.emit_optional("Gemm", &[Some(a), Some(b), c], attributes);
+    Ok(cx.cast(y, dtype).into())
+}
+
+fn with_product(
+    cx: &mut Context<'_, '_>,
+    first: &str,
+    second: &str,
+    multiply: fn(&mut Context<'_, '_>, ValueId, ValueId) -> ValueId,
+) -> Result<Outputs> {
+    let out = cx.out()?;
+    let compute = product_type(out.dtype);
+    let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
+    let product = multiply(cx, a, b);
+    let product = scaled(cx, product, "alpha", compute)?;
+    let beta = cx.scalar_arg("beta")?;
+    let y = if beta.is(0.0) {
+        cx.expand(product, &out.sizes)?
+    } else {
+        let c = tensor_as(cx, "self", compute)?;
+        let c = scaled(cx, c, "beta", compute)?;
+        cx.emit("Add", &[c, product], vec![])
+    };
+    Ok(cx.cast(y, out.dtype).into())
+}
+
+fn scaled(cx: &mut Context<'_, '_>, value: ValueId, factor: &str, dtype: DType) -> Result<ValueId> {
+    let factor = cx.scalar_arg(factor)?;
+    if factor.is(1.0) {
+        return Ok(value);
+    }
+    let factor = cx.scalar_value(factor, dtype);
+    Ok(cx.emit("Mul", &[value, factor], vec![]))
+}

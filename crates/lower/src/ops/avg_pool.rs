@@ -1,0 +1,76 @@
+//! `avg_pool1d/2d/3d`: `AveragePool`.
+//!
+//! `divisor_override`: the average over the whole window, padding included, times the size of the window over the
+//! divisor. There is no kernel for `float64`, which is computed in `float32`; integers are refused.
+
+use super::support::compute::{single_type, tensor_as};
+use super::support::window::{Window, last, with_batch};
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.avg_pool1d.default",
+        "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+        |cx| pool(cx, 1),
+    ),
+    Row::new(
+        "aten.avg_pool2d.default",
+        "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+        |cx| pool(cx, 2),
+    ),
+    Row::new(
+        "aten.avg_pool3d.default",
+        "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+        |cx| pool(cx, 3),
+    ),
+];
+
+fn pool(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
+    let window = Window::read(cx, axes)?;
+    let (input, out) = (cx.meta("self")?, cx.out()?);
+    let dtype = out.dtype;
+    if !dtype.is_float() {
+        return cx.refuse(format!("an average of {dtype} is not supported"));
+    }
+    let (input_sizes, out_sizes) = (last(&input.sizes, axes), last(&out.sizes, axes));
+    let rounds_up = window.rounds_up(input_sizes, out_sizes);
+    let divisor = cx.int_opt("divisor_override")?;
+    let counts_pads = cx.bool("count_include_pad")? || divisor.is_some();
+
+    // Where the padding is not counted it does not matter how much there is, nor where each window is divided alike.
+    let end_pads = if !rounds_up {
+        Some(window.pads.clone())
+    } else if divisor.is_some() || !counts_pads {
+        window.end_pads(input_sizes, out_sizes)
+    } else {
+        None
+    };
+    if end_pads.is_none() && divisor.is_some() {
+        return cx.refuse("`divisor_override` with `ceil_mode` needs sizes that are known when exporting");
+    }
+    let mut attributes = window.attributes(end_pads.as_ref().unwrap_or(&window.pads));
+    if end_pads.is_none() {
+        attributes.extend(attrs![ceil_mode = 1]);
+    }
+    let has_pads = rounds_up || window.pads.iter().any(|&pad| pad != 0);
+    if counts_pads && has_pads {
+        attributes.extend(attrs![count_include_pad = 1]);
+    }
+    let compute = single_type(dtype);
+    let x = tensor_as(cx, "self", compute)?;
+    let results = with_batch(cx, x, input.sizes.len(), axes, |cx, x| {
+        let mut y = cx.emit("AveragePool", &[x], attributes);
+        if let Some(divisor) = divisor {
+            let count: i64 = window.kernel.iter().product();
+            if divisor != count {
+                let factor = cx.const_scalar(compute, count as f64 / divisor as f64);
+                y = cx.emit("Mul", &[y, factor], vec![]);
+            }
+        }
+        Ok(vec![y])
+    })?;
+    Ok(results.into_iter().map(|y| cx.cast(y, dtype)).collect::<Vec<_>>().into())
+}

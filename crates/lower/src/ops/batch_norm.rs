@@ -1,0 +1,138 @@
+//! `batch_norm` and `instance_norm`.
+//!
+//! With running statistics: `BatchNormalization`. With those of the input (a norm that tracks none, or training):
+//! `InstanceNormalization` for instances; the nodes that standardise for batches. Running statistics are not updated.
+
+use modelexport_graph::{DType, Dim};
+
+use super::support::compute::{filled, float_type, formula_type, tensor_as, tensor_opt_as};
+use super::support::norm::{affine, standardize};
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.batch_norm.default",
+        "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        batch_norm,
+    ),
+    Row::new(
+        "aten.native_batch_norm.default",
+        "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        batch_norm,
+    ),
+    Row::new(
+        "aten._native_batch_norm_legit.default",
+        "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        batch_norm,
+    ),
+    Row::new(
+        "aten._native_batch_norm_legit.no_stats",
+        "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        of_batch,
+    ),
+    Row::new(
+        "aten._native_batch_norm_legit_no_training.default",
+        "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        |cx| Ok(of_running(cx)?.into()),
+    ),
+    Row::new(
+        "aten.instance_norm.default",
+        "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        instance_norm,
+    ),
+];
+
+fn batch_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if cx.bool("training")? { of_batch(cx) } else { Ok(of_running(cx)?.into()) }
+}
+
+/// The type of the computation: that of the input unless parameters have another.
+fn norm_type(cx: &Context<'_, '_>, dtype: DType) -> DType {
+    let names = ["weight", "bias", "running_mean", "running_var"];
+    let mixed = names.iter().filter_map(|name| cx.meta_opt(name)).any(|meta| meta.dtype != dtype);
+    if mixed { formula_type(dtype) } else { float_type(dtype) }
+}
+
+fn channels(cx: &Context<'_, '_>) -> Result<Dim> {
+    match cx.meta("input")?.sizes.get(1) {
+        Some(size) => Ok(size.clone()),
+        None => cx.wrong("input", "a tensor with channels in its second axis", "fewer dimensions"),
+    }
+}
+
+/// A parameter of each channel, or `default` for all.
+fn per_channel(cx: &mut Context<'_, '_>, name: &str, dtype: DType, default: f64) -> Result<ValueId> {
+    match tensor_opt_as(cx, name, dtype)? {
+        Some(value) => Ok(value),
+        None => {
+            let channels = channels(cx)?;
+            filled(cx, dtype, &[channels], default)
+        }
+    }
+}
+
+fn of_running(cx: &mut Context<'_, '_>) -> Result<ValueId> {
+    let dtype = cx.out()?.dtype;
+    let compute = norm_type(cx, dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    let weight = per_channel(cx, "weight", compute, 1.0)?;
+    let bias = per_channel(cx, "bias", compute, 0.0)?;
+    let (mean, variance) = (tensor_as(cx, "running_mean", compute)?, tensor_as(cx, "running_var", compute)?);
+    let eps = cx.float("eps")?;
+    let y = cx.emit("BatchNormalization", &[x, weight, bias, mean, variance], attrs![epsilon = eps]);
+    Ok(cx.cast(y, dtype))
+}
+
+/// `value` of each channel in a shape that broadcasts against a tensor of `rank`.
+fn broadcast(cx: &mut Context<'_, '_>, value: Option<ValueId>, rank: usize) -> Option<ValueId> {
+    let axes: Vec<i64> = (1..rank as i64 - 1).collect();
+    value.map(|value| cx.unsqueeze(value, &axes))
+}
+
+fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let metas = cx.out_metas();
+    let dtype = cx.out()?.dtype;
+    let compute = formula_type(dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    let rank = cx.meta("input")?.sizes.len();
+    let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != 1).collect();
+    let eps = cx.float("eps")?;
+    let normal = standardize(cx, x, &axes, eps, compute);
+    let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
+    let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
+    let y = affine(cx, normal.value, weight, bias);
+    let mut results = vec![cx.cast(y, dtype)];
+    for (meta, value) in metas.iter().skip(1).zip([normal.mean, normal.inverse_deviation]) {
+        let value = cx.squeeze(value, &axes);
+        results.push(cx.cast(value, meta.dtype));
+    }
+    Ok(results.into())
+}
+
+fn instance_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if !cx.bool("use_input_stats")? {
+        return Ok(of_running(cx)?.into());
+    }
+    let dtype = cx.out()?.dtype;
+    let rank = cx.meta("input")?.sizes.len();
+    let eps = cx.float("eps")?;
+    let compute = norm_type(cx, dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    // There is no kernel for `float64`.
+    let y = if compute == DType::F64 {
+        let axes: Vec<i64> = (2..rank as i64).collect();
+        let normal = standardize(cx, x, &axes, eps, compute).value;
+        let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
+        let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
+        affine(cx, normal, weight, bias)
+    } else {
+        let weight = per_channel(cx, "weight", compute, 1.0)?;
+        let bias = per_channel(cx, "bias", compute, 0.0)?;
+        cx.emit("InstanceNormalization", &[x, weight, bias], attrs![epsilon = eps])
+    };
+    Ok(cx.cast(y, dtype).into())
+}

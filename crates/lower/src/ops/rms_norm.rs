@@ -1,0 +1,79 @@
+//! `rms_norm`: `RMSNormalization` from opset 23, before that the nodes it stands for, which onnxruntime fuses.
+
+use modelexport_graph::DType;
+
+use super::layer_norm::norm_type;
+use super::support::compute::{filled, formula_type, tensor_as, tensor_opt_as};
+use super::support::norm::affine;
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::Row;
+
+const RMS_NORM: &str =
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor";
+const FUSED: &str =
+    "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)";
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.rms_norm.default", RMS_NORM, |cx| Ok(composed(cx)?.0.into())),
+    Row::new("aten.rms_norm.default", RMS_NORM, |cx| Ok(fused(cx)?.into())).since(23),
+    Row::new("aten._fused_rms_norm.default", FUSED, |cx| {
+        let (y, inverse) = composed(cx)?;
+        Ok([y, inverse].into())
+    }),
+    Row::new("aten._fused_rms_norm.default", FUSED, |cx| {
+        let (y, inverse) = (fused(cx)?, composed(cx)?.1);
+        Ok([y, inverse].into())
+    })
+    .since(23),
+];
+
+/// The default is the machine epsilon of the type that is computed in.
+fn eps(cx: &Context<'_, '_>) -> Result<f64> {
+    Ok(match cx.float_opt("eps")? {
+        Some(eps) => eps,
+        None if cx.meta("input")?.dtype == DType::F64 => f64::EPSILON,
+        None => f64::from(f32::EPSILON),
+    })
+}
+
+fn fused(cx: &mut Context<'_, '_>) -> Result<ValueId> {
+    let dtype = cx.out()?.dtype;
+    let compute = norm_type(cx, dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    let shape = cx.dims("normalized_shape")?;
+    let weight = match tensor_opt_as(cx, "weight", compute)? {
+        Some(weight) => weight,
+        None => filled(cx, compute, &shape, 1.0)?,
+    };
+    let eps = eps(cx)?;
+    let y = cx.emit(
+        "RMSNormalization",
+        &[x, weight],
+        attrs![axis = -(shape.len() as i64), epsilon = eps],
+    );
+    Ok(cx.cast(y, dtype))
+}
+
+/// The result, and one over the root of the mean square.
+fn composed(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId)> {
+    let dtype = cx.out()?.dtype;
+    let compute = formula_type(dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    let weight = tensor_opt_as(cx, "weight", compute)?;
+    let axes: Vec<i64> = (-(cx.dims("normalized_shape")?.len() as i64)..0).collect();
+    let two = cx.const_scalar(compute, 2.0);
+    let squares = cx.emit("Pow", &[x, two], vec![]);
+    let mean = cx.reduce("ReduceMean", squares, &axes, true);
+    let eps = eps(cx)?;
+    let eps = cx.const_scalar(compute, eps);
+    let sum = cx.emit("Add", &[mean, eps], vec![]);
+    let root = cx.emit("Sqrt", &[sum], vec![]);
+    let normal = cx.emit("Div", &[x, root], vec![]);
+    let y = affine(cx, normal, weight, None);
+    let inverse = cx.emit("Reciprocal", &[root], vec![]);
+    let inverse_type = cx.out_metas().get(1).map_or(compute, |meta| meta.dtype);
+    Ok((cx.cast(y, dtype), cx.cast(inverse, inverse_type)))
+}
