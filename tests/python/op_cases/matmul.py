@@ -1,0 +1,32 @@
+import torch
+from op_cases import bools, floats, ints, op
+
+for target in ("aten.matmul.default", "aten.linalg_matmul.default"):
+    op(target, floats(2, 3), floats(3, 4))
+    op(target, floats(3), floats(3))
+    op(target, floats(2, 3), floats(3))
+    op(target, floats(3), floats(3, 4))
+    op(target, floats(5, 1, 2, 3), floats(6, 3, 4))
+    op(target, floats(2, 3, 4), floats(4, 5), dynamic={0: {0: "b", 1: "s"}}, alternative=[floats(3, 6, 4), floats(4, 5)])
+for dtype in (torch.float16, torch.bfloat16, torch.float64):
+    op("aten.matmul.default", floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
+for dtype in (torch.int64, torch.int32, torch.uint8, torch.int8, torch.int16):
+    op("aten.matmul.default", ints(2, 3, low=0, dtype=dtype), ints(3, 4, low=0, dtype=dtype))
+op("aten.matmul.default", floats(2, 0), floats(0, 4))
+op("aten.matmul.default", floats(0, 3), floats(3, 4))
+op("aten.mm.default", floats(2, 3), floats(3, 4))
+op("aten.mm.default", ints(2, 3), ints(3, 4))
+op("aten.bmm.default", floats(5, 2, 3), floats(5, 3, 4))
+op("aten.bmm.default", floats(5, 2, 3, dtype=torch.bfloat16), floats(5, 3, 4, dtype=torch.bfloat16))
+op("aten.mv.default", floats(2, 3), floats(3))
+op("aten.dot.default", floats(3), floats(3))
+op("aten.dot.default", ints(3), ints(3))
+op("aten.vdot.default", floats(3), floats(3))
+for target in ("aten.outer.default", "aten.ger.default"):
+    op(target, floats(3), floats(4))
+op("aten.outer.default", ints(3), floats(4))
+op("aten.outer.default", floats(3, dtype=torch.bfloat16), floats(4, dtype=torch.bfloat16))
+op("aten.outer.default", bools(3), bools(4))
+op("aten.outer.default", floats(0), floats(4))
+op("aten.chain_matmul.default", [floats(2, 3), floats(3, 4), floats(4, 5)])
+op("aten.linalg_multi_dot.default", [floats(3), floats(3, 4), floats(4, 5), floats(5)])
