@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, ints, op
+from op_cases import floats, fn, ints, op
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 wide = torch.tensor([-float("inf"), -1000.0, -30.0, -3.0, -0.5, -0.0, 0.0, 0.5, 3.0, 25.0, 1000.0, float("inf"), float("nan")])
@@ -26,3 +26,4 @@ op("aten.glu.default", floats(4, 3), 0)
 op("aten.glu.default", floats(2, 4, 3), 1, dynamic={0: {0: "b"}}, alternative=[floats(3, 4, 3)])
 op("aten.glu.default", floats(2, 4), 0, dynamic={0: {1: "s"}}, alternative=[floats(2, 6)])
 op("aten.glu.default", floats(2, 8), 1, dynamic={0: {1: "twice"}}, alternative=[floats(2, 12)])
+fn("aten.log_sigmoid_forward.default", lambda x: torch.ops.aten.log_sigmoid_forward.default(x)[0], floats(3, 7))

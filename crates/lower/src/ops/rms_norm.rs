@@ -4,7 +4,7 @@ use modelexport_graph::DType;
 
 use super::layer_norm::norm_type;
 use super::support::compute::{filled, formula_type, tensor_as, tensor_opt_as};
-use super::support::norm::affine;
+use super::support::norm::{affine, square};
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -64,8 +64,7 @@ fn composed(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId)> {
     let x = tensor_as(cx, "input", compute)?;
     let weight = tensor_opt_as(cx, "weight", compute)?;
     let axes: Vec<i64> = (-(cx.dims("normalized_shape")?.len() as i64)..0).collect();
-    let two = cx.const_scalar(compute, 2.0);
-    let squares = cx.emit("Pow", &[x, two], vec![]);
+    let squares = square(cx, x, compute);
     let mean = cx.reduce("ReduceMean", squares, &axes, true);
     let eps = eps(cx)?;
     let eps = cx.const_scalar(compute, eps);

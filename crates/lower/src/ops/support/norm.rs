@@ -23,8 +23,7 @@ pub(crate) fn standardize(
 ) -> Standardized {
     let mean = cx.reduce("ReduceMean", x, axes, true);
     let centered = cx.emit("Sub", &[x, mean], vec![]);
-    let two = cx.const_scalar(dtype, 2.0);
-    let squares = cx.emit("Pow", &[centered, two], vec![]);
+    let squares = square(cx, centered, dtype);
     let variance = cx.reduce("ReduceMean", squares, axes, true);
     let eps = cx.const_scalar(dtype, eps);
     let sum = cx.emit("Add", &[variance, eps], vec![]);
@@ -49,4 +48,13 @@ pub(crate) fn affine(
         Some(bias) => cx.emit("Add", &[x, bias], vec![]),
         None => x,
     }
+}
+
+/// `x * x`: as `Pow`, the form that onnxruntime's fusions look for; but they misread `float64` constants.
+pub(crate) fn square(cx: &mut Context<'_, '_>, x: ValueId, dtype: DType) -> ValueId {
+    if dtype == DType::F64 {
+        return cx.emit("Mul", &[x, x], vec![]);
+    }
+    let two = cx.const_scalar(dtype, 2.0);
+    cx.emit("Pow", &[x, two], vec![])
 }

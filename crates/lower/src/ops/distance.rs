@@ -1,0 +1,101 @@
+//! Distances between vectors: `cdist`, `pairwise_distance`, `cosine_similarity`.
+//!
+//! The p-norm of differences: `ReduceL1` and `ReduceL2`, `ReduceMax` for infinity, the number of differences for 0,
+//! powers otherwise. `cdist` takes all differences, where PyTorch may use products of matrices for p = 2: the result
+//! is the same up to rounding.
+
+use modelexport_graph::DType;
+
+use super::support::compute::{formula_type, tensor_as};
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.cdist.default", "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", cdist),
+    Row::new(
+        "aten._cdist_forward.default",
+        "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+        cdist,
+    ),
+    Row::new(
+        "aten.pairwise_distance.default",
+        "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+        pairwise,
+    ),
+    Row::new(
+        "aten.cosine_similarity.default",
+        "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+        cosine,
+    ),
+];
+
+fn cdist(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let compute = formula_type(dtype);
+    let (a, b) = (tensor_as(cx, "x1", compute)?, tensor_as(cx, "x2", compute)?);
+    let (a, b) = (cx.unsqueeze(a, &[-2]), cx.unsqueeze(b, &[-3]));
+    let difference = cx.emit("Sub", &[a, b], vec![]);
+    let p = cx.float("p")?;
+    let y = norm(cx, difference, p, false, compute);
+    Ok(cx.cast(y, dtype).into())
+}
+
+fn pairwise(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let compute = formula_type(dtype);
+    let (a, b) = (tensor_as(cx, "x1", compute)?, tensor_as(cx, "x2", compute)?);
+    let difference = cx.emit("Sub", &[a, b], vec![]);
+    let eps = cx.float("eps")?;
+    let eps = cx.const_scalar(compute, eps);
+    let difference = cx.emit("Add", &[difference, eps], vec![]);
+    let (p, keepdim) = (cx.float("p")?, cx.bool("keepdim")?);
+    let y = norm(cx, difference, p, keepdim, compute);
+    Ok(cx.cast(y, dtype).into())
+}
+
+/// The p-norm over the last axis.
+fn norm(cx: &mut Context<'_, '_>, x: ValueId, p: f64, keepdims: bool, dtype: DType) -> ValueId {
+    if p == 2.0 {
+        return cx.reduce("ReduceL2", x, &[-1], keepdims);
+    }
+    if p == 1.0 {
+        return cx.reduce("ReduceL1", x, &[-1], keepdims);
+    }
+    let size = cx.emit("Abs", &[x], vec![]);
+    if p == f64::INFINITY {
+        return cx.reduce("ReduceMax", size, &[-1], keepdims);
+    }
+    if p == f64::NEG_INFINITY {
+        return cx.reduce("ReduceMin", size, &[-1], keepdims);
+    }
+    if p == 0.0 {
+        let signs = cx.emit("Sign", &[size], vec![]);
+        return cx.reduce("ReduceSum", signs, &[-1], keepdims);
+    }
+    let (power, root) = (cx.const_scalar(dtype, p), cx.const_scalar(dtype, 1.0 / p));
+    let powers = cx.emit("Pow", &[size, power], vec![]);
+    let sum = cx.reduce("ReduceSum", powers, &[-1], keepdims);
+    cx.emit("Pow", &[sum, root], vec![])
+}
+
+/// `sum(a * b) / (max(|a|, eps) * max(|b|, eps))`.
+fn cosine(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let out = cx.out()?;
+    let compute = formula_type(out.dtype);
+    let axis = cx.axis("dim", out.sizes.len() + 1)?;
+    let axis = axis - out.sizes.len() as i64 - 1;
+    let eps = cx.float("eps")?;
+    let eps = cx.const_scalar(compute, eps);
+    let mut unit = Vec::with_capacity(2);
+    for name in ["x1", "x2"] {
+        let x = tensor_as(cx, name, compute)?;
+        let length = cx.reduce("ReduceL2", x, &[axis], true);
+        let length = cx.emit("Max", &[length, eps], vec![]);
+        unit.push(cx.emit("Div", &[x, length], vec![]));
+    }
+    let products = cx.emit("Mul", &unit, vec![]);
+    let y = cx.reduce("ReduceSum", products, &[axis], false);
+    Ok(cx.cast(y, out.dtype).into())
+}
