@@ -11,6 +11,7 @@ mod pieces;
 mod record;
 mod retag;
 mod walk;
+mod write;
 
 use modelexport_graph::SourceId;
 
