@@ -35,7 +35,7 @@ mod tests;
 mod values;
 mod weights;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modelexport_graph::SourceId;
 use modelexport_graph::aten::{Program, WeightKind};
@@ -54,14 +54,20 @@ pub struct Archive {
 
 /// Reads an archive. Weights stay where they are; the program holds their addresses.
 pub fn read(path: &Path) -> Result<Archive, Error> {
-    let fail = |problem| Error { path: path.into(), problem: Box::new(problem) };
     let mut sources = Sources::new();
-    let id = sources.add_file(path).map_err(|error| fail(Problem::Open(error)))?;
-    let program = match sources.get(id) {
-        Some(source) => read_program(SourceReader(source), source.len(), id),
-        None => Err(Problem::NotZip),
-    };
-    Ok(Archive { program: program.map_err(fail)?, sources })
+    let id = sources
+        .add_file(path)
+        .map_err(|error| Error { path: path.into(), problem: Box::new(Problem::Open(error)) })?;
+    Ok(Archive { program: read_source(&sources, id)?, sources })
+}
+
+/// Reads an archive that is a source already, in a file or in memory.
+pub fn read_source(sources: &Sources, id: SourceId) -> Result<Program, Error> {
+    match sources.get(id) {
+        Some(source) => read_program(SourceReader(source), source.len(), id)
+            .map_err(|problem| Error { path: source.to_string().into(), problem: Box::new(problem) }),
+        None => Err(Error { path: PathBuf::new(), problem: Box::new(Problem::NotZip) }),
+    }
 }
 
 fn read_program<R: ReaderAt>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {

@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Program};
 
-use super::super::{read, read_program};
 use modelexport_graph::SourceId;
+
+use super::super::{read, read_program, read_source};
+use super::sample::read_bytes;
+use super::zip::{ZipEntry, stored, zip};
+use crate::source::Sources;
 
 fn path(case: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(case).join("model.pt2")
@@ -115,4 +119,76 @@ fn every_cut_of_a_fixture_is_an_error() {
         }
         assert!(read_program(&bytes[..], bytes.len() as u64, SourceId(0)).is_ok());
     }
+}
+
+#[test]
+fn an_archive_in_memory_is_read_like_a_file() {
+    let mut sources = Sources::new();
+    let bytes = std::fs::read(path("cond")).unwrap();
+    sources.add_memory("something before it", std::sync::Arc::new(vec![0u8]));
+    let id = sources.add_memory("an upload", std::sync::Arc::new(bytes[..bytes.len() - 1].to_vec()));
+    let error = read_source(&sources, id).unwrap_err();
+    assert!(error.to_string().starts_with("an upload: "), "{error}");
+    let id = sources.add_memory("an upload", std::sync::Arc::new(bytes));
+    let from_memory = read_source(&sources, id).unwrap();
+    assert!(from_memory.weights.iter().all(|weight| weight.data.as_ref().unwrap().span.source == id));
+    assert_eq!(format!("{:?}", from_memory.graph), format!("{:?}", program("cond").graph));
+}
+
+/// Bytes are overwritten with pieces of JSON, Python and noise. Whatever comes out, nothing panics.
+#[test]
+fn spoilt_programs_do_not_panic() {
+    const ROUNDS: usize = 150;
+    const PIECES: [&str; 16] = [
+        "null",
+        "-1",
+        "9223372036854775807",
+        "1e999",
+        "[]",
+        "{}",
+        "\"\"",
+        "as_graph",
+        "as_expr",
+        "\\u0000",
+        "]]",
+        "}}",
+        "slice(1, -3, 0)",
+        "getattr(",
+        ";;",
+        "\u{ffff}",
+    ];
+    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below as u64) as usize
+    };
+    for case in ["cond", "dynamic_batch_seq", "shared_module"] {
+        let bytes = std::fs::read(path(case)).unwrap();
+        let entries = entries_of(&bytes);
+        let model = entries.iter().position(|entry| entry.name.ends_with(b"models/model.json")).unwrap();
+        let mut refused = 0;
+        for _ in 0..ROUNDS {
+            let mut spoilt = entries.clone();
+            let text = &mut spoilt[model].data;
+            let piece = PIECES[random(PIECES.len())].as_bytes();
+            let at = random(text.len() - piece.len());
+            text[at..][..piece.len()].copy_from_slice(piece);
+            refused += usize::from(read_bytes(&zip(&spoilt)).is_err());
+        }
+        assert!((1..ROUNDS).contains(&refused), "{case}: {refused} of {ROUNDS} refused");
+    }
+}
+
+fn entries_of(bytes: &[u8]) -> Vec<ZipEntry> {
+    let archive = rawzip::ZipArchive::from_slice(bytes).unwrap();
+    let mut records = archive.entries();
+    let mut entries = Vec::new();
+    while let Some(record) = records.next_entry().unwrap() {
+        let name = String::from_utf8(record.file_path().as_bytes().to_vec()).unwrap();
+        let entry = archive.get_entry(record.wayfinder()).unwrap();
+        entries.push(stored(&name, entry.data()));
+    }
+    entries
 }
