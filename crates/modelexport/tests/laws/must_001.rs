@@ -53,7 +53,8 @@ const ARCHITECTURES: &[&str] = &[
 struct ModelNames {
     /// Classes of model libraries, such as `BertSelfOutput`.
     classes: BTreeSet<String>,
-    /// Attributes of several words, such as `word_embeddings`; those of one word (`head`) are ordinary words too.
+    /// Attributes that hold modules, of several words such as `word_embeddings`; those of one word (`head`) are
+    /// ordinary words too.
     attributes: BTreeSet<String>,
     /// Qualified names of modules and parameters with a dot, such as `encoder.layer.0`.
     paths: BTreeSet<String>,
@@ -71,14 +72,13 @@ impl ModelNames {
                     names.classes.insert(module.class_name().to_owned());
                 }
                 let parameters = module.parameters.iter().map(|parameter| &*parameter.name);
-                for path in parameters.chain([&*module.path]) {
-                    names
-                        .attributes
-                        .extend(path.split('.').filter(|part| part.contains('_')).map(str::to_owned));
-                    if path.contains('.') {
-                        names.paths.insert(path.to_owned());
-                    }
+                for path in parameters.chain([&*module.path]).filter(|path| path.contains('.')) {
+                    names.paths.insert(path.to_owned());
                 }
+                // A model chooses what it calls its modules; what a parameter of them is called, their class does.
+                names
+                    .attributes
+                    .extend(module.path.split('.').filter(|part| part.contains('_')).map(str::to_owned));
             }
         }
         // Operators have arguments and results of such names; the registry may say them.
@@ -106,7 +106,7 @@ impl ModelNames {
             return Some(format!("names the class {class} of a model"));
         }
         if let Some(attribute) = parts().find(|part| self.attributes.contains(*part)) {
-            return Some(format!("names the module or parameter {attribute} of a model"));
+            return Some(format!("names the module {attribute} of a model"));
         }
         self.paths.get(&token.text).map(|path| format!("names {path} of a model"))
     }
