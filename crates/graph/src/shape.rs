@@ -1,6 +1,6 @@
 //! Dimensions that are numbers or symbolic expressions.
 
-use crate::sym_expr::SymExpr;
+use crate::sym_expr::{SymExpr, SymOp};
 
 /// One dimension of a shape (or one stride).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,22 @@ impl Dim {
 
     pub fn is(&self, value: i64) -> bool {
         self.as_static() == Some(value)
+    }
+
+    /// As an expression, also if it is a number.
+    pub fn to_expr(&self) -> SymExpr {
+        match self {
+            Dim::Static(value) => SymExpr::Int(*value),
+            Dim::Symbolic(expr) => expr.clone(),
+        }
+    }
+
+    pub fn plus(&self, other: &Dim) -> Dim {
+        match (self, other) {
+            (Dim::Static(0), sum) | (sum, Dim::Static(0)) => sum.clone(),
+            (Dim::Static(a), Dim::Static(b)) => Dim::Static(a.saturating_add(*b)),
+            _ => Dim::Symbolic(SymExpr::Call(SymOp::Add, vec![self.to_expr(), other.to_expr()])),
+        }
     }
 }
 

@@ -191,9 +191,9 @@ impl Call<'_> {
                 if let Dim::Static(first) = start
                     && first < 0
                 {
-                    start = sum(&start, self.old.sizes.get(axis as usize)?);
+                    start = start.plus(self.old.sizes.get(axis as usize)?);
                 }
-                let end = sum(&start, &dim_of(graph, self.node.arg("length")?)?);
+                let end = start.plus(&dim_of(graph, self.node.arg("length")?)?);
                 return Some(self.piece(graph, axis, &start, &end));
             }
             "unbind" => {
@@ -226,7 +226,7 @@ impl Call<'_> {
                     "dsplit" => 2,
                     _ => self.axis("dim", 0)?,
                 };
-                let end = sum(start, self.new.sizes.get(axis as usize)?);
+                let end = start.plus(self.new.sizes.get(axis as usize)?);
                 let first = std::mem::replace(start, end.clone());
                 return Some(self.piece(graph, axis, &first, &end));
             }
@@ -437,26 +437,11 @@ fn dim_of(graph: &Graph, arg: &Arg) -> Option<Dim> {
     }
 }
 
-fn expression(dim: &Dim) -> SymExpr {
-    match dim {
-        Dim::Static(value) => SymExpr::Int(*value),
-        Dim::Symbolic(expr) => expr.clone(),
-    }
-}
-
-fn sum(a: &Dim, b: &Dim) -> Dim {
-    match (a, b) {
-        (Dim::Static(0), other) | (other, Dim::Static(0)) => other.clone(),
-        (Dim::Static(a), Dim::Static(b)) => Dim::Static(a.saturating_add(*b)),
-        _ => Dim::Symbolic(SymExpr::Call(SymOp::Add, vec![expression(a), expression(b)])),
-    }
-}
-
 /// The number of elements.
 pub(super) fn element_count(sizes: &[Dim]) -> Dim {
     let numbers = sizes.iter().filter_map(Dim::as_static).fold(1i64, i64::saturating_mul);
     let mut factors: Vec<SymExpr> =
-        sizes.iter().filter(|size| size.as_static().is_none()).map(expression).collect();
+        sizes.iter().filter(|size| size.as_static().is_none()).map(Dim::to_expr).collect();
     if factors.is_empty() || numbers == 0 {
         return Dim::Static(numbers);
     }

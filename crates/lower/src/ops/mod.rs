@@ -34,6 +34,7 @@ families! {
     gelu,
     group_norm,
     grouped_mm,
+    fill,
     index,
     index_put,
     join,
@@ -49,6 +50,7 @@ families! {
     reshape,
     rms_norm,
     roll,
+    same,
     scatter,
     slice,
     softmax,
@@ -56,5 +58,6 @@ families! {
     symbolic,
     unary,
     weight_norm,
+    view_scatter,
     window,
 }
