@@ -93,8 +93,17 @@ def prepare(case: Case, folder: Path) -> Prepared:
     return prepared
 
 
+def target_name(target) -> str:
+    """As archives write it, without `torch.ops.`: `aten.add.Tensor`, `higher_order.cond`, `_operator.add`."""
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return f"higher_order.{target.__name__}"
+    return f"{target.__module__}.{target.__name__}"
+
+
 def all_targets(module: torch.fx.GraphModule) -> set[str]:
-    names = {str(node.target) for part in module.modules() if isinstance(part, torch.fx.GraphModule)
+    names = {target_name(node.target) for part in module.modules() if isinstance(part, torch.fx.GraphModule)
              for node in part.graph.nodes if node.op == "call_function"}
     return names | {name.replace("_.", ".", 1) for name in names}
 

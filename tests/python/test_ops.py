@@ -33,7 +33,7 @@ def registry() -> list[dict]:
 
 def test_every_row_has_a_case():
     tested = {case.target for case in CASES.values()}
-    missing = sorted({row["target"] for row in registry()} - tested)
+    missing = sorted({row["target"] for row in registry()} - tested - op_cases.UNCAPTURED)
     assert not missing, f"{len(missing)} rows without a case: {missing}"
 
 

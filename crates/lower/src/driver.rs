@@ -3,7 +3,7 @@
 
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, ValueKind};
 use modelexport_graph::onnx::{self, AtenSource, Origin};
-use modelexport_graph::{Name, ScopeId, Scopes};
+use modelexport_graph::{Name, ScopeId, Scopes, SymExpr, SymOp};
 
 use crate::builder::Builder;
 use crate::context::Context;
@@ -238,7 +238,7 @@ impl<'p> Lowering<'p> {
                         ) => expr,
                         _ => continue,
                     };
-                    if let (Some(value), Some(symbol)) = (values.next(), expr.as_symbol())
+                    if let (Some(value), Some(symbol)) = (values.next(), bound_symbol(expr))
                         && !self.symbols.can_compute(expr)
                     {
                         self.symbols.bind_value(symbol, value);
@@ -387,5 +387,17 @@ impl<'p> Lowering<'p> {
             outputs.push(own);
         }
         Ok(self.builder.close(graph_inputs, outputs))
+    }
+}
+
+/// The symbol that a number computed in the graph stands for. A truth value is the comparison of a symbol with 1.
+fn bound_symbol(expr: &SymExpr) -> Option<&Name> {
+    match expr {
+        SymExpr::Symbol(name) => Some(name),
+        SymExpr::Call(SymOp::Eq, sides) => match sides.as_slice() {
+            [SymExpr::Symbol(name), SymExpr::Int(1)] | [SymExpr::Int(1), SymExpr::Symbol(name)] => Some(name),
+            _ => None,
+        },
+        _ => None,
     }
 }

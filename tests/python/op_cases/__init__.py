@@ -44,6 +44,7 @@ class Case:
 
 
 CASES: list[Case] = []
+UNCAPTURED: set[str] = set()
 _family = "?"
 
 
@@ -91,6 +92,12 @@ def op(target: str, *args: Any, **kwargs: Any) -> None:
 def fn(target: str, call: Callable, *tensors: torch.Tensor, **settings: Any) -> None:
     """A function of tensors in whose capture `target` occurs."""
     _add(target, call, tensors, **settings)
+
+
+def never(target: str, why: str) -> None:
+    """A row that no case can have: archives may hold the operator, but the installed PyTorch does not write it."""
+    assert why
+    UNCAPTURED.add(target)
 
 
 @dataclass

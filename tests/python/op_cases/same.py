@@ -1,6 +1,6 @@
 from op_cases import floats, fn, ints, op
 
-for target in ("alias", "alias_copy", "clone", "contiguous", "detach", "detach_copy", "lift", "lift_fresh",
+for target in ("alias", "alias_copy", "clone", "contiguous", "detach", "detach_copy", "lift",
                "lift_fresh_copy", "positive"):
     op(f"aten.{target}.default", floats(2, 3))
 op("aten.clone.default", ints(4))

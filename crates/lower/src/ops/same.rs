@@ -16,7 +16,6 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.detach.default", "detach(Tensor(a) self) -> Tensor(a)", same),
     Row::new("aten.detach_copy.default", "detach_copy(Tensor self) -> Tensor", same),
     Row::new("aten.lift.default", "lift(Tensor self) -> Tensor", same),
-    Row::new("aten.lift_fresh.default", "lift_fresh(Tensor(a) self) -> Tensor(a)", same),
     Row::new("aten.lift_fresh_copy.default", "lift_fresh_copy(Tensor self) -> Tensor", same),
     Row::new("aten.positive.default", "positive(Tensor(a) self) -> Tensor(a)", same),
 ];
