@@ -48,16 +48,21 @@ impl ScopeTexts {
 
     /// The entries of an operation in `scope`.
     pub fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
-        let mut text = self.texts.get(scope.0 as usize).or(self.texts.first()).cloned().unwrap_or_default();
-        text.namespace.extend([operation, ": ", &torch_target(target)]);
-        python_repr::push_str(&mut text.name_scopes, operation);
-        python_repr::push_str(&mut text.class_hierarchy, &torch_target(target));
-        text.name_scopes.push(']');
-        text.class_hierarchy.push(']');
+        let empty = ScopeText::default();
+        let stack = self.texts.get(scope.0 as usize).or(self.texts.first()).unwrap_or(&empty);
+        let target = torch_target(target);
+        let list = |stack: &str, last: &str| {
+            let mut text = String::with_capacity(stack.len() + last.len() + 3);
+            text.push_str(stack);
+            python_repr::push_str(&mut text, last);
+            text.push(']');
+            text
+        };
+        let namespace = [&stack.namespace, operation, ": ", &target].concat();
         [
-            (NAMESPACE, text.namespace),
-            (CLASS_HIERARCHY, text.class_hierarchy),
-            (NAME_SCOPES, text.name_scopes),
+            (NAMESPACE, namespace),
+            (CLASS_HIERARCHY, list(&stack.class_hierarchy, &target)),
+            (NAME_SCOPES, list(&stack.name_scopes, operation)),
         ]
     }
 }
