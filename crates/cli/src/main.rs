@@ -58,4 +58,40 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    /// The help of every command, as `docs/cli.md` shows it.
+    fn reference() -> String {
+        let mut text =
+            "# The command line\n\nWhat `modelexport help` prints, command by command.\n".to_owned();
+        let mut root = Cli::command().term_width(100);
+        root.build();
+        let names: Vec<String> =
+            root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let mut section = |title: &str, command: &mut clap::Command| {
+            let help = command.render_long_help().to_string();
+            let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+            text.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+        };
+        section("modelexport", &mut root);
+        for name in names.iter().filter(|name| *name != "help") {
+            let command = root.find_subcommand_mut(name).unwrap();
+            section(&format!("modelexport {name}"), command);
+        }
+        text
+    }
+
+    /// `BLESS=1 cargo test -p modelexport_cli reference` rewrites the file.
+    #[test]
+    fn the_published_reference_is_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+        let expected = reference();
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, &expected).unwrap();
+        }
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(
+            found, expected,
+            "docs/cli.md is stale: run `BLESS=1 cargo test -p modelexport_cli reference`"
+        );
+    }
 }

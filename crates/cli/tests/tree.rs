@@ -79,6 +79,48 @@ fn a_plain_model_has_no_tagged_operations_under_the_hugging_face_preset() {
 }
 
 #[test]
+fn a_file_of_torch_tells_its_modules() {
+    insta::assert_snapshot!(stdout(&["tree", "crates/cli/tests/data/torch_written.onnx"]));
+}
+
+/// `(path, class, tag)` of the modules of which something ran.
+fn executed_modules(file: &str) -> Vec<(String, String, String)> {
+    let document: serde_json::Value =
+        serde_json::from_str(&stdout(&["tree", file, "--format", "json"])).unwrap();
+    let text = |module: &serde_json::Value, key: &str| module[key].as_str().unwrap().to_owned();
+    let mut modules: Vec<_> = document["modules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|module| module["nodes"]["own"].as_u64() > Some(0))
+        .map(|module| (text(module, "path"), text(module, "class"), text(module, "tag")))
+        .collect();
+    modules.sort();
+    modules
+}
+
+#[test]
+fn an_exported_file_tells_the_modules_of_its_program() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["not_executed", "plain_linear_relu"] {
+        let program = format!("fixtures/{name}/model.pt2");
+        let exported = folder.path().join(format!("{name}.onnx"));
+        let exported = exported.to_str().unwrap();
+        modelexport(&["export", &program, "-o", exported]).assert().success();
+        let captured = executed_modules(&program);
+        let with_sidecar = executed_modules(exported);
+        std::fs::remove_file(folder.path().join(format!("{name}_hierarchy.json"))).unwrap();
+        let without_sidecar = executed_modules(exported);
+        assert_eq!(with_sidecar, without_sidecar, "{name}");
+        // Some ATen nodes need no ONNX node (dropout), so some modules have none left.
+        assert!(!with_sidecar.is_empty());
+        for module in &with_sidecar {
+            assert!(captured.contains(module), "{name}: {module:?}");
+        }
+    }
+}
+
+#[test]
 fn depth_and_bare_tags() {
     let arguments = ["tree", "fixtures/llama_tiny/model.pt2", "--depth", "2", "--tag-format", "class"];
     insta::assert_snapshot!(stdout(&arguments));

@@ -2,9 +2,10 @@
 
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{Metadata, Node};
+use modelexport_io::onnx::{OWN_PREFIX, is_shared_key};
 use serde::{Deserialize, Serialize};
 
-use crate::torch_scopes::{CLASS_HIERARCHY, Entries, NAME_SCOPES, NAMESPACE};
+use crate::torch_scopes::Entries;
 
 /// Key of a node's tag.
 pub const TAG: &str = "modelexport.tag";
@@ -45,8 +46,11 @@ impl Default for Embed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocString {
     pub hierarchy_tags: Vec<Name>,
+    #[serde(default)]
     pub hierarchy_path: Name,
+    #[serde(default)]
     pub hierarchy_count: usize,
+    #[serde(default)]
     pub hierarchy_method: String,
     /// The text that stood there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +58,7 @@ pub struct DocString {
 }
 
 impl DocString {
-    /// `None` if the text is not one of ours.
+    /// `None` if the text is not one of ours: a JSON object with `hierarchy_tags`.
     pub fn parse(text: &str) -> Option<DocString> {
         if !text.starts_with('{') {
             return None;
@@ -98,14 +102,16 @@ pub fn set_metadata(metadata: &mut Metadata, tag: &str, module: &str, torch: Ent
     metadata.extend(missing.into_iter().flatten());
 }
 
-/// Removes what [`set_metadata`] added: torch's entries are ours only right behind our own two. Whether there were
-/// any.
+/// Removes what [`set_metadata`] added: our own keys, and torch's where they come after these. Whether there were any.
 pub fn remove_metadata(metadata: &mut Metadata) -> bool {
-    let Some(start) = metadata.iter().position(|(key, _)| key == TAG) else { return false };
-    let is_ours = |key: &str| [MODULE, NAMESPACE, CLASS_HIERARCHY, NAME_SCOPES].contains(&key);
-    let end = start + 1 + metadata.iter().skip(start + 1).take_while(|(key, _)| is_ours(key)).count();
-    metadata.drain(start..end);
-    true
+    let before = metadata.len();
+    let mut is_after_ours = false;
+    metadata.retain(|(key, _)| {
+        let is_own = key.starts_with(OWN_PREFIX);
+        is_after_ours |= is_own;
+        !(is_own || (is_after_ours && is_shared_key(key)))
+    });
+    metadata.len() < before
 }
 
 /// The value of `key`.
@@ -120,6 +126,7 @@ fn has(metadata: &Metadata, key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::torch_scopes::{CLASS_HIERARCHY, NAME_SCOPES, NAMESPACE};
 
     fn entries() -> Entries {
         [(NAMESPACE, "n".into()), (CLASS_HIERARCHY, "c".into()), (NAME_SCOPES, "s".into())]

@@ -390,9 +390,10 @@ mod tests {
         add("folded", FLOAT, &[5]);
         add("shared", FLOAT, &[6]);
         add("shape", INT64, &[2]);
+        add("epsilon", FLOAT, &[]);
         add("unread", FLOAT, &[7]);
         model.for_each_node_mut(&mut |node| match &*node.name {
-            "in_fc" => node.inputs.extend(["folded".into(), "shape".into(), "shared".into()]),
+            "in_fc" => node.inputs.extend(["folded", "shape", "shared", "epsilon"].map(Into::into)),
             "in_layer" => node.inputs.push("shared".into()),
             _ => {}
         });

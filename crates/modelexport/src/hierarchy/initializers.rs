@@ -2,7 +2,7 @@
 //!
 //! Exporters keep the names of most parameters, but fold some into new tensors (a transposed weight). So an
 //! initializer belongs to the module that it is named after, else to the deepest module that holds all its readers.
-//! Whether it was trained is not known; sizes and indices, which are integers, are left out.
+//! Whether it was trained is not known; single numbers, and sizes and indices, which are integers, are left out.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) fn add_initializers(model: &Model, hierarchy: &mut Hierarchy) {
     let readers = readers(model, hierarchy);
     for tensor in &model.graph.initializers {
         let named_after = tensor.name.rsplit_once('.').and_then(|(path, _)| hierarchy.tree.find(path));
-        let reader = || readers.get(&tensor.name).copied().flatten().filter(|_| is_numeric(tensor));
+        let reader = || readers.get(&tensor.name).copied().flatten().filter(|_| looks_like_a_weight(tensor));
         let Some(module) = named_after.or_else(reader).and_then(|id| hierarchy.tree.get_mut(id)) else {
             continue;
         };
@@ -47,7 +47,8 @@ fn readers<'a>(model: &'a Model, hierarchy: &Hierarchy) -> HashMap<&'a Name, Opt
     readers
 }
 
-/// Weights are floating-point numbers, or integers of a matrix where they are quantised.
-fn is_numeric(tensor: &Tensor) -> bool {
-    tensor.dtype().is_some_and(|dtype| dtype.is_float() || (dtype.is_integer() && tensor.dims.len() > 1))
+/// Weights are vectors of floating-point numbers, or matrices of integers where they are quantised.
+fn looks_like_a_weight(tensor: &Tensor) -> bool {
+    let rank = tensor.dims.len();
+    tensor.dtype().is_some_and(|dtype| (dtype.is_float() && rank > 0) || (dtype.is_integer() && rank > 1))
 }
