@@ -36,6 +36,10 @@ pub enum Reason {
     BadPath,
     #[error("the path goes through a symbolic link; put the file itself into the model's folder")]
     Link,
+    #[error(
+        "the file has {names} names (hard links), so it may be one from outside the model's folder; copy it there"
+    )]
+    HardLink { names: u64 },
     #[error("there is no such file in the model's folder")]
     NotFound,
     #[error("it is {what}, not a regular file")]

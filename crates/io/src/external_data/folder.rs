@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use modelexport_graph::{SourceId, Span};
@@ -48,6 +49,7 @@ impl ModelFolder {
             Some(&id) => id,
             None => {
                 let file = self.open_file(&entry.location)?;
+                check_names(&file)?;
                 let path = self.path.join(parts(&entry.location)?.iter().collect::<PathBuf>());
                 let id = sources.add_open_file(&path, file).map_err(of_source)?;
                 self.opened.insert(entry.location.clone(), id);
@@ -96,6 +98,16 @@ impl ModelFolder {
             }
             _ => Reason::Open(errno.into()),
         }
+    }
+}
+
+/// A file with several names may be any of the user's, linked into the folder by whoever unpacked the model; onnx
+/// refuses it too.
+pub(crate) fn check_names(file: &File) -> Result<(), Reason> {
+    let metadata = file.metadata().map_err(Reason::Open)?;
+    match metadata.nlink() {
+        names if metadata.is_file() && names > 1 => Err(Reason::HardLink { names }),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! External data of ONNX files: tensors whose bytes are in another file, resolved inside the model's folder only.
 //!
 //! The model is untrusted, so what it says must not reach other files: absolute paths, `..`, symbolic links at any
-//! place of the path and everything that is not a regular file are refused, and the way is walked such that nobody can
+//! place of the path, hard links and everything that is not a regular file are refused, and the way is walked such that nobody can
 //! put a link into it meanwhile.
 
 mod entry;
@@ -19,6 +19,7 @@ use crate::tensors::for_each_tensor_mut;
 pub use entry::Entry;
 pub use error::{Error, Reason};
 pub use folder::ModelFolder;
+pub(crate) use folder::check_names;
 
 /// Turns every external tensor of `model` into a stored one. `folder` is where the model file is. Returns how many
 /// there were.

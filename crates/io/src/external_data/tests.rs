@@ -118,6 +118,15 @@ fn links_are_refused_wherever_they_stand() {
 }
 
 #[test]
+fn hard_links_are_refused() {
+    let folder = folder();
+    fs::hard_link(folder.path().join("w.bin"), folder.path().join("twin")).unwrap();
+    let mut model = model_of(tensor(&[("location", "twin")], &[4]));
+    let error = resolve(&mut model, folder.path(), &mut Sources::new()).unwrap_err();
+    assert!(matches!(error.reason, Reason::HardLink { names: 2 }), "{error}");
+}
+
+#[test]
 fn pipes_sockets_and_folders_are_refused() {
     for (location, expected) in [("pipe", "a named pipe"), ("socket", "a socket"), ("sub", "a folder")] {
         let reason = refusal_of_location(location);

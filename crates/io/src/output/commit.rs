@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use super::file::FinishedFile;
 use super::folder::{self, Folder};
 use super::journal::{Journal, Step};
-use super::temporary::Temporary;
 use super::transaction::CommittedFile;
+use super::twin::Twin;
 use super::{Error, Role, Settings};
 
 pub(super) struct Commit {
@@ -18,8 +18,7 @@ pub(super) struct Commit {
     model: PathBuf,
     settings: Settings,
     files: Vec<FinishedFile>,
-    /// Second names of the data files.
-    links: Vec<Temporary>,
+    twins: Vec<Twin>,
     /// Renames outside the model's folder.
     elsewhere: Vec<(Arc<Folder>, Step)>,
     /// Everything inside it.
@@ -27,18 +26,18 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Plans the steps for `files`, which are in the order of their roles. With `links`, one for each data file in
+    /// Plans the steps for `files`, which are in the order of their roles. With `twins`, one for each data file in
     /// the model's folder, there is a bridge among the files.
     pub fn new(
         folder: Arc<Folder>,
         model: &Path,
         settings: Settings,
         files: Vec<FinishedFile>,
-        links: Vec<Temporary>,
+        twins: Vec<Twin>,
     ) -> Result<Commit, Error> {
         let mut elsewhere = Vec::new();
         let [mut bridge, mut steps, mut cleanup] = [const { Vec::new() }; 3];
-        let mut free_links = links.iter();
+        let mut free_twins = twins.iter();
         let mut is_data_pending = false;
         for file in &files {
             let name = file.temporary.name().to_os_string();
@@ -55,9 +54,9 @@ impl Commit {
                 Role::Bridge => bridge.extend([step(name, to), Step::Sync]),
                 Role::Data => {
                     is_data_pending = true;
-                    match free_links.next() {
-                        Some(link) => {
-                            steps.push(step(link.name().to_os_string(), to));
+                    match free_twins.next() {
+                        Some(twin) => {
+                            steps.push(step(twin.temporary.name().to_os_string(), to));
                             cleanup.push(Step::Remove { name });
                         }
                         None => steps.push(step(name, to)),
@@ -73,7 +72,7 @@ impl Commit {
             }
         }
         let steps = [bridge, steps, vec![Step::Sync], cleanup].concat();
-        Ok(Commit { folder, model: model.into(), settings, files, links, elsewhere, steps })
+        Ok(Commit { folder, model: model.into(), settings, files, twins, elsewhere, steps })
     }
 
     /// Changes the names.
@@ -114,7 +113,7 @@ impl Commit {
 
     /// After a failure half-way, the list and what it mentions stay for a recovery.
     fn keep_temporaries(&mut self) {
-        self.links.iter_mut().for_each(Temporary::keep);
+        self.twins.iter_mut().for_each(|twin| twin.temporary.keep());
         self.files.iter_mut().for_each(|file| file.temporary.keep());
     }
 

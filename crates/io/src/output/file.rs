@@ -174,8 +174,7 @@ impl OutputFile {
 #[derive(Debug)]
 pub(super) struct FinishedFile {
     /// Stays open: its lock tells that the temporary is alive.
-    #[expect(dead_code, reason = "held for its lock")]
-    file: Arc<File>,
+    pub file: Arc<File>,
     pub folder: Arc<Folder>,
     pub temporary: Temporary,
     pub target: PathBuf,

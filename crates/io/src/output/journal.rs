@@ -86,11 +86,11 @@ impl Journal {
         loop {
             match folder.rename_new(temporary.name(), &name) {
                 Ok(()) => break,
+                Err(Errno::EXIST) if started.elapsed() > PATIENCE => {
+                    return Err(Error::Busy { path: folder.path_of(target_name) });
+                }
                 Err(Errno::EXIST) => {
                     recover_one(folder, &name)?;
-                    if started.elapsed() > PATIENCE {
-                        return Err(Error::Busy { path: folder.path_of(target_name) });
-                    }
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 Err(errno) => return Err(failed(errno)),

@@ -10,6 +10,7 @@
 //!   caller stages a [`Role::Bridge`]: the new model, made to refer to the data file under its temporary name. The
 //!   bridge replaces the old model first, in one step; only then does the new data file take the old one's place, and
 //!   last comes the final model. At every moment the model at the target, old or new, finds the bytes that belong to it.
+//!   (A large data file then has two names for a moment, which onnx's own loader refuses; runtimes do not.)
 //! * The names to change are listed in a small file beside the target before the first of them is changed. The next
 //!   transaction in the folder finishes what is listed there. The sidecar is renamed directly before the final model;
 //!   between those two renames (microseconds) it can be newer than the model, until that recovery.
@@ -33,6 +34,7 @@ mod folder;
 mod journal;
 mod temporary;
 mod transaction;
+mod twin;
 
 #[cfg(test)]
 mod tests;

@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
 use super::commit::Commit;
 use super::file::{self, FinishedFile};
 use super::folder::{self, Folder};
 use super::journal;
-use super::temporary::{self, Temporary};
+use super::temporary;
+use super::twin::Twin;
 use super::{Error, OutputFile, Role, Settings};
 
 /// The files of one result. Dropped without a commit, it leaves nothing behind.
@@ -95,27 +94,25 @@ impl Transaction {
         // Stable: files of one role keep the order in which they were staged.
         self.finished.sort_by_key(|file| file.role);
         let has_model = self.finished.iter().any(|file| file.role == Role::Model);
-        let mut links = Vec::new();
-        if has_model && self.finished.iter().any(|file| file.role == Role::Bridge) {
-            match self.link_data() {
-                Ok(made) => links = made,
-                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK | Errno::NOSYS) => {}
-                Err(errno) => return Err(Error::of_write(&self.model, errno)),
-            }
-        }
-        if links.is_empty() {
+        let has_bridge = has_model && self.finished.iter().any(|file| file.role == Role::Bridge);
+        let twins = if has_bridge { self.twins()? } else { Vec::new() };
+        if twins.is_empty() {
             self.finished.retain(|file| file.role != Role::Bridge);
         }
         for file in &self.finished {
             file::check_target(&file.folder, &file.target, self.settings.overwrite)?;
         }
-        Commit::new(self.folder, &self.model, self.settings, self.finished, links)
+        Commit::new(self.folder, &self.model, self.settings, self.finished, twins)
     }
 
-    /// Second names for the data files: one becomes the target, the other serves the bridge until the end.
-    fn link_data(&self) -> rustix::io::Result<Vec<Temporary>> {
+    /// One for each data file in the model's folder, or none at all.
+    fn twins(&self) -> Result<Vec<Twin>, Error> {
         let data = self.finished.iter().filter(|file| file.role == Role::Data && self.is_member(file));
-        data.map(|file| file.temporary.link(file.target.file_name().unwrap_or_default())).collect()
+        let twins = data.map(|file| {
+            Twin::of(file, self.settings.durability).map_err(|errno| Error::of_write(&file.target, errno))
+        });
+        let twins: Vec<Option<Twin>> = twins.collect::<Result<_, _>>()?;
+        Ok(twins.into_iter().collect::<Option<_>>().unwrap_or_default())
     }
 
     /// Whether the file is in the model's folder.

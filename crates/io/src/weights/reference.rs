@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use modelexport_graph::SourceId;
 
 use super::Error;
-use crate::external_data::ModelFolder;
+use crate::external_data::{ModelFolder, check_names};
 use crate::source::Sources;
 
 /// Locations of sources, as a model in `folder` names them.
@@ -50,6 +50,7 @@ impl<'a> References<'a> {
         let refused = |reason| Error::Refused { path: path.into(), reason };
         let found =
             ModelFolder::open(&folder).and_then(|folder| folder.open_file(&location)).map_err(refused)?;
+        check_names(&found).map_err(refused)?;
         match (found.metadata(), file.metadata()) {
             (Ok(found), Ok(own)) if is_same(&found, &own) => {}
             _ => return Err(Error::Replaced { path: path.into() }),

@@ -350,6 +350,18 @@ fn a_source_that_was_replaced_cannot_be_referred_to() {
 }
 
 #[test]
+fn a_source_with_several_names_cannot_be_referred_to() {
+    let bench = Bench::new();
+    fs::hard_link(bench.folder.path().join("sub/weights.bin"), bench.folder.path().join("twin")).unwrap();
+    let error = bench.write(all_kinds(bench.file).0, WeightsMode::Reference).unwrap_err();
+    let reason = external_data::Reason::HardLink { names: 2 };
+    assert!(
+        matches!(&error, Error::Refused { reason: r, .. } if r.to_string() == reason.to_string()),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_name_that_is_not_utf8_cannot_be_referred_to() {
     use std::os::unix::ffi::OsStrExt;
     let bench = Bench::new();
