@@ -192,3 +192,28 @@ fn entries_of(bytes: &[u8]) -> Vec<ZipEntry> {
     }
     entries
 }
+
+/// Expected paths, names and calls are what the generator beside the archive says.
+#[test]
+fn an_archive_of_the_oldest_torch() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/archives/torch_2_9.pt2");
+    let program = read(&path).unwrap_or_else(|error| panic!("{error}")).program;
+    assert_eq!((program.schema_version, &*program.torch_version), ((8, 14), "2.9.0+cu128"));
+    assert_eq!(names(&program), (vec!["X".into()], vec![Some("values".into()), Some("indices".into())]));
+    let ran: Vec<String> = program
+        .graph
+        .nodes
+        .iter()
+        .filter(|node| &*node.target == "aten.relu.default")
+        .map(|node| program.modules.get(program.scopes.module(node.scope.unwrap())).unwrap().path.to_string())
+        .collect();
+    let expected =
+        ["blocks.1", "blocks.2", "blocks.0", "by_name.a,b", "pipeline.0", "pipeline.1", "again", "again"];
+    assert_eq!(ran, expected);
+    let module = |path: &str| program.modules.get(program.modules.find(path).unwrap()).unwrap();
+    assert_eq!((module("again").calls, &*module("again").class), (2, "__main__.Block"));
+    assert_eq!((module("idle.project").order, module("idle.project").parameters.len()), (None, 2));
+    assert_eq!(program.modules.len(), 22, "as many as the model has");
+    assert_eq!(&*program.graph.nodes.last().unwrap().name, "topk");
+    assert_eq!(program.ranges[0].1.max, Some(64));
+}
