@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::Name;
 
+/// Modules nested deeper than this are no model's; see [`ModuleTree::insert`].
+pub const MAX_DEPTH: usize = 128;
+
 /// Index into [`ModuleTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleId(pub u32);
@@ -92,9 +95,15 @@ impl ModuleTree {
     }
 
     /// The module at `path`, made with all its ancestors if it is not there yet.
+    ///
+    /// A path of more than [`MAX_DEPTH`] parts is hung under the root as it is: its ancestors would take memory that
+    /// grows with the square of its length.
     pub fn insert(&mut self, path: &str) -> ModuleId {
         if let Some(&id) = self.by_path.get(path) {
             return id;
+        }
+        if path.split('.').nth(MAX_DEPTH).is_some() {
+            return self.push(path.into(), Some(ModuleId::ROOT));
         }
         let mut parent = ModuleId::ROOT;
         for (end, _) in path.match_indices('.').chain([(path.len(), "")]) {
@@ -171,5 +180,18 @@ mod tests {
         let sibling = tree.insert("encoder.norm");
         assert_eq!(Some(tree.lowest_common_ancestor(deep, sibling)), tree.find("encoder"));
         assert_eq!(tree.find("encoder").and_then(|id| tree.get(id)).map(|m| m.children.len()), Some(2));
+    }
+
+    #[test]
+    fn a_path_without_end_is_one_module() {
+        let mut tree = ModuleTree::new();
+        let deepest = vec!["a"; MAX_DEPTH].join(".");
+        tree.insert(&deepest);
+        assert_eq!(tree.len(), 1 + MAX_DEPTH);
+        let deeper = format!("{deepest}.a");
+        let id = tree.insert(&deeper);
+        assert_eq!(tree.len(), 2 + MAX_DEPTH);
+        assert_eq!(tree.get(id).and_then(|module| module.parent), Some(ModuleId::ROOT));
+        assert_eq!(tree.insert(&deeper), id);
     }
 }

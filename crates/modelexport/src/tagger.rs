@@ -30,7 +30,7 @@ pub fn annotate(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let scope_texts = options.embed.metadata_props.then(|| ScopeTexts::new(tree, scopes));
+    let mut scope_texts = options.embed.metadata_props.then(|| ScopeTexts::new(tree, scopes));
     let mut nodes = Vec::new();
     let mut counts = vec![NodeCount::default(); tree.len()];
     let mut statistics = Statistics::default();
@@ -53,7 +53,7 @@ pub fn annotate(
         if options.embed.doc_string {
             embedding::set_doc_string(node, &node_tags, &path, origin.method.name());
         }
-        if let Some(texts) = &scope_texts {
+        if let Some(texts) = &mut scope_texts {
             let operation = origin.source.as_ref().map_or(&node.name, |source| &source.name);
             let entries = texts.entries(origin.scope, operation, target);
             embedding::set_metadata(&mut node.metadata, &path, &module_path, entries);

@@ -15,42 +15,54 @@ pub const CLASS_HIERARCHY: &str = "pkg.torch.onnx.class_hierarchy";
 /// The three entries of one node, by key.
 pub type Entries = [(&'static str, String); 3];
 
-/// The texts of every scope, up to where the operation follows.
-pub struct ScopeTexts {
-    /// By [`ScopeId`].
-    texts: Vec<ScopeText>,
+/// Makes the entries of nodes. What nodes of one scope share is kept.
+pub struct ScopeTexts<'a> {
+    tree: &'a ModuleTree,
+    scopes: &'a Scopes,
+    /// By [`ScopeId`], made when a node needs it: a scope deep down would otherwise cost a text for each above it.
+    texts: Vec<Option<ScopeText>>,
 }
 
-#[derive(Clone, Default)]
+/// The entries up to where the operation follows.
+#[derive(Clone)]
 struct ScopeText {
     namespace: String,
     name_scopes: String,
     class_hierarchy: String,
 }
 
-impl ScopeTexts {
-    pub fn new(tree: &ModuleTree, scopes: &Scopes) -> Self {
-        let mut texts: Vec<ScopeText> = Vec::with_capacity(scopes.len());
-        for (_, scope) in scopes.iter() {
-            let mut text = match scope.parent {
-                Some(parent) => texts.get(parent.0 as usize).cloned().unwrap_or_default(),
-                None => {
-                    ScopeText { name_scopes: "[".into(), class_hierarchy: "[".into(), ..Default::default() }
-                }
-            };
-            let (path, class) =
-                tree.get(scope.module).map_or(("", ""), |module| (&*module.path, &*module.class));
-            text.push(path, class);
-            texts.push(text);
-        }
-        ScopeTexts { texts }
+impl<'a> ScopeTexts<'a> {
+    pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes) -> Self {
+        ScopeTexts { tree, scopes, texts: vec![None; scopes.len()] }
     }
 
     /// The entries of an operation in `scope`.
-    pub fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
-        let empty = ScopeText::default();
-        let stack = self.texts.get(scope.0 as usize).or(self.texts.first()).unwrap_or(&empty);
+    pub fn entries(&mut self, scope: ScopeId, operation: &str, target: &str) -> Entries {
         let target = torch_target(target);
+        match self.texts.get_mut(scope.0 as usize) {
+            Some(Some(text)) => text.entries(operation, &target),
+            Some(unknown) => {
+                let text = unknown.insert(ScopeText::new(self.tree, self.scopes, scope));
+                text.entries(operation, &target)
+            }
+            None => ScopeText::new(self.tree, self.scopes, scope).entries(operation, &target),
+        }
+    }
+}
+
+impl ScopeText {
+    fn new(tree: &ModuleTree, scopes: &Scopes, scope: ScopeId) -> Self {
+        let mut text =
+            ScopeText { namespace: String::new(), name_scopes: "[".into(), class_hierarchy: "[".into() };
+        for id in scopes.chain(scope) {
+            if let Some(module) = tree.get(scopes.module(id)) {
+                text.push(&module.path, &module.class);
+            }
+        }
+        text
+    }
+
+    fn entries(&self, operation: &str, target: &str) -> Entries {
         let list = |stack: &str, last: &str| {
             let mut text = String::with_capacity(stack.len() + last.len() + 3);
             text.push_str(stack);
@@ -58,16 +70,13 @@ impl ScopeTexts {
             text.push(']');
             text
         };
-        let namespace = [&stack.namespace, operation, ": ", &target].concat();
         [
-            (NAMESPACE, namespace),
-            (CLASS_HIERARCHY, list(&stack.class_hierarchy, &target)),
-            (NAME_SCOPES, list(&stack.name_scopes, operation)),
+            (NAMESPACE, [&self.namespace, operation, ": ", target].concat()),
+            (CLASS_HIERARCHY, list(&self.class_hierarchy, target)),
+            (NAME_SCOPES, list(&self.name_scopes, operation)),
         ]
     }
-}
 
-impl ScopeText {
     fn push(&mut self, path: &str, class: &str) {
         self.namespace.extend([path, ": ", class, "/"]);
         python_repr::push_str(&mut self.name_scopes, path);

@@ -1,5 +1,6 @@
 //! What one ONNX node says about where it comes from.
 
+use modelexport_graph::module_tree::MAX_DEPTH;
 use modelexport_graph::onnx::Node;
 use modelexport_graph::{Method, check_tag};
 
@@ -40,7 +41,7 @@ impl Claim {
             .map(str::to_owned)
             .or_else(|| doc_string.as_ref().map(|doc| doc.hierarchy_path.to_string()))
             .or_else(|| embedding::get(metadata, WINML_TAG).map(str::to_owned))
-            .filter(|tag| check_tag(tag).is_ok());
+            .filter(|tag| check_tag(tag).is_ok() && tag.matches('/').count() <= MAX_DEPTH);
         let stack = lists(node)
             .map(|frames| (EvidenceKind::TorchScopes, frames))
             .or_else(|| namespace(node).map(|frames| (EvidenceKind::Namespace, frames)));
@@ -142,6 +143,7 @@ mod tests {
         assert_eq!(tag(&node(&[("modelexport.tag", "/M/A")])).as_deref(), Some("/M/A"));
         assert_eq!(tag(&node(&[("winml.hierarchy.tag", "/M/B")])).as_deref(), Some("/M/B"));
         assert_eq!(tag(&node(&[("winml.hierarchy.tag", "not a tag")])), None);
+        assert_eq!(tag(&node(&[("winml.hierarchy.tag", &"/a".repeat(MAX_DEPTH + 1))])), None);
         let doc_string = r#"{"hierarchy_tags":["/M/C"],"hierarchy_path":"/M/C","hierarchy_count":1,"hierarchy_method":"order"}"#;
         let claim = Claim::of(&Node { doc_string: doc_string.into(), ..Node::default() });
         assert_eq!((claim.tag.as_deref(), claim.method), (Some("/M/C"), Some(Method::Order)));
