@@ -350,6 +350,9 @@ impl<'a> Rewriter<'a> {
             }
         }
         node.target = target.into();
+        if name == "zero_" {
+            node.args.push(named("value", Arg::Int(0)));
+        }
         let result = self.result_of(node, &own);
         if computed == own.dtype {
             node.outputs = vec![Arg::Tensor(result)];

@@ -186,7 +186,7 @@ fn copies_and_fills_do_not_read_what_they_overwrite() {
     select_1_1 = aten.select.int(empty_like, 0, 1)
     copy__1 = aten.copy.default(select_1_1, cell)
     slice_1 = aten.slice.Tensor(empty_like, 0, 2)
-    zero_ = aten.zeros_like.default(slice_1)
+    zero_ = aten.fill.Scalar(slice_1, 0)
     copy_scatter = aten.select_scatter.default(empty_like, row, 0, 0)
     copy__1_scatter = aten.select_scatter.default(copy_scatter, copy__1, 0, 1)
     zero_scatter = aten.slice_scatter.default(copy__1_scatter, zero_, 0, 2)

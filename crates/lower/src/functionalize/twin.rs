@@ -64,9 +64,8 @@ pub fn functional_twin(target: &str) -> Option<String> {
     let (namespace, name, overload) = parts(target)?;
     let stem = stem(name)?;
     let (stem, overload) = match (name, overload) {
-        ("zero_", _) => ("zeros_like", "default"),
         ("requires_grad_", _) => ("alias", "default"),
-        ("fill_diagonal_", _) => ("fill", "Scalar"),
+        ("zero_" | "fill_diagonal_", _) => ("fill", "Scalar"),
         ("normal_", _) => ("normal_functional", "default"),
         ("bernoulli_", "float") => ("bernoulli", "p"),
         ("floor_divide_", "Tensor") => ("floor_divide", "default"),
@@ -98,7 +97,7 @@ mod tests {
         assert_eq!(twin("aten.pow_.Scalar"), "aten.pow.Tensor_Scalar");
         assert_eq!(twin("aten.floor_divide_.Tensor"), "aten.floor_divide.default");
         assert_eq!(twin("aten.__iand__.Tensor"), "aten.__and__.Tensor");
-        assert_eq!(twin("aten.zero_.default"), "aten.zeros_like.default");
+        assert_eq!(twin("aten.zero_.default"), "aten.fill.Scalar");
         assert_eq!(functional_twin("aten.__and__.Tensor"), None);
         assert_eq!(functional_twin("aten.add.Tensor"), None);
         assert_eq!(functional_twin("_operator.add"), None);
