@@ -85,6 +85,13 @@ fn a_value_without_metadata() {
             if node == "relu" && name == "relu"),
         "{problem}"
     );
+    let problem = Sample::problem(|sample| {
+        sample.graph()["tensor_values"].as_object_mut().unwrap().remove("x");
+    });
+    assert!(
+        matches!(&problem, Problem::MissingMetadata { place: Place::GraphInput { index: 2 }, name, .. } if name == "x"),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -285,6 +285,7 @@ fn errors_of_the_system_are_of_their_kind() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("none.pt2");
     let error = read(&missing).unwrap_err();
+    assert!(matches!(*error.problem, Problem::Open(_)), "{error}");
     assert_eq!(error.kind(), ErrorKind::Io);
     assert_eq!(error.to_string().matches("none.pt2").count(), 1, "{error}");
     let error = read(folder.path()).unwrap_err();
