@@ -47,6 +47,16 @@ impl Session {
         self.width
     }
 
+    /// Only results and errors are wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Somebody watches, so that long work should show how far it is.
+    pub fn shows_progress(&self) -> bool {
+        !self.is_quiet && io::stderr().is_terminal()
+    }
+
     /// Something that the user should know although the command goes on.
     pub fn warn(&mut self, text: &str) {
         if !self.is_quiet {

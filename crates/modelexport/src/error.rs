@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use modelexport_io::{ErrorKind, onnx, pt2, sidecar, source};
+use modelexport_io::{ErrorKind, onnx, output, pt2, sidecar, source, weights};
 
 use crate::rules;
 
@@ -18,6 +18,13 @@ pub enum Error {
     Rules(#[from] rules::Error),
     #[error(transparent)]
     Open(#[from] source::Error),
+    /// A program that cannot be exported.
+    #[error("{}: {error}", path.display())]
+    Export { path: PathBuf, error: modelexport_lower::Error },
+    #[error(transparent)]
+    Output(#[from] output::Error),
+    #[error(transparent)]
+    Weights(#[from] weights::Error),
     #[error("{}: cannot read: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error(
@@ -35,6 +42,9 @@ impl Error {
             Error::Sidecar(error) => error.kind(),
             Error::Rules(error) => error.kind(),
             Error::Open(error) => error.kind(),
+            Error::Export { .. } => ErrorKind::BadInput,
+            Error::Output(error) => error.kind(),
+            Error::Weights(error) => error.kind(),
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. } => ErrorKind::BadInput,
         }

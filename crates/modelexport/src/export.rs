@@ -1,11 +1,16 @@
-//! Native export: a captured program becomes a tagged ONNX model.
+//! Native export: a captured program becomes a tagged ONNX model, and files.
+
+use std::path::Path;
 
 use modelexport_graph::aten::{Program, Weight};
 use modelexport_graph::onnx::Model;
-use modelexport_io::sidecar::Sidecar;
+use modelexport_io::output::{self, Transaction};
+use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
+use modelexport_io::weights::{self, WeightsMode, Written};
 use modelexport_lower as lower;
 
+use crate::Error;
 use crate::embedding::Embed;
 use crate::policy::Policy;
 use crate::tagger;
@@ -18,6 +23,8 @@ pub struct Options {
     pub policy: Policy,
     pub tag_format: TagFormat,
     pub embed: Embed,
+    /// Write the stack traces of the capture, which name local files.
+    pub source_info: bool,
 }
 
 /// A model in memory (without its weights) and its sidecar.
@@ -27,11 +34,14 @@ pub struct Exported {
     pub sidecar: Sidecar,
 }
 
+/// The metadata key that torch uses for stack traces.
+const STACK_TRACE: &str = "pkg.torch.onnx.stack_trace";
+
 /// Lowers `program`, whose weights lie in `sources`, and tags every node.
 pub fn export(
     program: Program,
     sources: &Sources,
-    source: modelexport_io::sidecar::Source,
+    source: sidecar::Source,
     options: &Options,
 ) -> Result<Exported, lower::Error> {
     let load = |weight: &Weight| load_small(weight, sources);
@@ -39,7 +49,19 @@ pub fn export(
     let tags = Tags::new(&program.modules, &options.policy, options.tag_format);
     let tagger_options = tagger::Options { embed: options.embed, strategy: "native".to_owned(), source };
     let sidecar = tagger::annotate(&mut model, &program.modules, &program.scopes, &tags, &tagger_options);
+    if options.source_info {
+        add_stack_traces(&mut model, &program);
+    }
     Ok(Exported { model, sidecar })
+}
+
+/// What the sidecar says about where a model comes from.
+pub fn source_of(path: &Path, program: &Program) -> sidecar::Source {
+    sidecar::Source {
+        kind: "pt2".to_owned(),
+        file: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        torch_version: Some(program.torch_version.clone()),
+    }
 }
 
 /// The bytes of a contiguous weight, for constant folding.
@@ -50,4 +72,39 @@ fn load_small(weight: &Weight, sources: &Sources) -> Option<Vec<u8>> {
     let start = data.span.offset.checked_add(weight.dtype.byte_len(data.offset)?)?;
     sources.read_at(data.span.source, start, &mut bytes).ok()?;
     Some(bytes)
+}
+
+fn add_stack_traces(model: &mut Model, program: &Program) {
+    let mut traces = std::collections::HashMap::new();
+    collect_traces(&program.graph, program, &mut traces);
+    model.for_each_node_mut(&mut |node| {
+        let source = node.origin.as_ref().and_then(|origin| origin.source.as_ref());
+        if let Some(trace) = source.and_then(|source| traces.get(&*source.name)) {
+            node.metadata.push((STACK_TRACE.to_owned(), (*trace).to_owned()));
+        }
+    });
+}
+
+fn collect_traces<'p>(
+    graph: &'p modelexport_graph::aten::Graph,
+    program: &'p Program,
+    traces: &mut std::collections::HashMap<&'p str, &'p str>,
+) {
+    for node in &graph.nodes {
+        if let Some(trace) = node.trace.and_then(|trace| program.traces.get(trace as usize)) {
+            traces.entry(&node.name).or_insert(trace);
+        }
+        for arg in &node.args {
+            if let modelexport_graph::aten::Arg::Graph(subgraph) = &arg.arg {
+                collect_traces(&subgraph.graph, program, traces);
+            }
+        }
+    }
+}
+
+/// How a model is written.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteSettings {
+    pub weights: WeightsMode,
+    pub overwrite: bool,
 }

@@ -1,5 +1,6 @@
 //! Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
 
+pub mod diagnosis;
 pub mod embedding;
 pub mod error;
 pub mod export;

@@ -1,23 +1,53 @@
-//! `modelexport operators`.
+//! `modelexport operators`: what the registry can lower.
+
+use std::io::Write;
 
 use clap::Args;
+use modelexport_lower::registry::{self, Row};
+use serde_json::json;
 
-use crate::display::json;
+use crate::arguments::Format;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
 /// List the operators that can be exported
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    #[arg(long, default_value = "json")]
-    format: String,
+    /// Only operators whose name contains this
+    filter: Option<String>,
+
+    /// How to print the list
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
-pub fn run(_: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let rows: Vec<serde_json::Value> = modelexport_lower::registry::rows()
-        .map(|row| serde_json::json!({"target": row.target, "schema": row.schema, "floor": row.floor}))
-        .collect();
-    json::write(session.out(), &rows)?;
-    Ok(ExitStatus::Success)
+const EXAMPLES: &str = "\
+Examples:
+  modelexport operators softmax
+  modelexport operators --format json | jq -r '.[].target'";
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let filter = arguments.filter.as_deref().unwrap_or_default();
+    let mut rows: Vec<&Row> = registry::rows().filter(|row| row.target.contains(filter)).collect();
+    rows.sort_by_key(|row| (row.target, row.floor));
+    match arguments.format {
+        Format::Json => {
+            let rows: Vec<serde_json::Value> = rows
+                .iter()
+                .map(|row| json!({"target": row.target, "schema": row.schema, "opset": row.floor}))
+                .collect();
+            serde_json::to_writer(session.out(), &rows)?;
+            writeln!(session.out())?;
+        }
+        Format::Text => {
+            let style = session.out_style();
+            for row in &rows {
+                let opset = format!("opset {}", row.floor);
+                writeln!(session.out(), "{:<9} {:<44} {}", style.dim(&opset), row.target, style.dim(row.schema))?;
+            }
+        }
+    }
+    Ok(if rows.is_empty() { ExitStatus::Finding } else { ExitStatus::Success })
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use modelexport_graph::check_tag;
 use modelexport_io::source;
+use modelexport_lower::CustomOperator;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -29,6 +30,8 @@ struct FileForm {
     rename: Vec<RenameForm>,
     #[serde(default)]
     domain: Vec<DomainForm>,
+    #[serde(default)]
+    operator: Vec<OperatorForm>,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +47,20 @@ struct DomainForm {
     class: Spanned<String>,
     operator: Spanned<String>,
     tag: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct OperatorForm {
+    target: Spanned<String>,
+    domain: Spanned<String>,
+    op_type: Spanned<String>,
+    #[serde(default = "first_version")]
+    version: i64,
+}
+
+fn first_version() -> i64 {
+    1
 }
 
 /// Reads a rules file.
@@ -80,6 +97,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Rules, Error> {
         boundaries: form.boundaries.map(|values| patterns("boundaries", &values)).transpose()?,
         renames: form.rename.iter().map(|rename| place.rename(rename)).collect::<Result<_, _>>()?,
         domain: form.domain.iter().map(|rule| place.domain(rule)).collect::<Result<_, _>>()?,
+        operators: form.operator.iter().map(|rule| place.operator(rule)).collect::<Result<_, _>>()?,
     })
 }
 
@@ -125,6 +143,31 @@ impl Place<'_> {
             tag: self.value("tag", &form.tag, |tag| check_tag(tag).map(|()| tag.into()))?,
         })
     }
+
+    fn operator(&self, form: &OperatorForm) -> Result<CustomOperator, Error> {
+        Ok(CustomOperator {
+            target: self.value("target", &form.target, parse_target)?,
+            domain: self.value("domain", &form.domain, parse_identifier)?,
+            op_type: self.value("op-type", &form.op_type, parse_identifier)?,
+            version: form.version,
+        })
+    }
+}
+
+fn parse_target(target: &str) -> Result<String, &'static str> {
+    match target.split('.').collect::<Vec<_>>().as_slice() {
+        [namespace, name, overload] if [namespace, name, overload].iter().all(|part| !part.is_empty()) => {
+            Ok(target.to_owned())
+        }
+        _ => Err("expected namespace.operator.overload, such as mylib.fused_norm.default"),
+    }
+}
+
+fn parse_identifier(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err("it cannot be empty or have blanks");
+    }
+    Ok(text.to_owned())
 }
 
 fn parse_preset(name: &str) -> Result<Preset, String> {

@@ -4,6 +4,7 @@ mod error;
 mod file;
 
 use modelexport_graph::{Module, Name};
+use modelexport_lower::CustomOperator;
 
 use crate::pattern::{ClassPattern, ModulePattern, OperatorPattern};
 use crate::policy::Preset;
@@ -24,6 +25,8 @@ pub struct Rules {
     pub boundaries: Option<Vec<ModulePattern>>,
     pub renames: Vec<Rename>,
     pub domain: Vec<DomainRule>,
+    /// ATen operators that become ONNX operators of the user's own domain.
+    pub operators: Vec<CustomOperator>,
 }
 
 impl Rules {

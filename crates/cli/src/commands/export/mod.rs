@@ -1,0 +1,150 @@
+//! `modelexport export`: a captured program becomes a tagged ONNX file.
+
+mod dimension_names;
+mod progress;
+mod report;
+mod summary;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use modelexport::embedding::Embed;
+use modelexport::export::{self, Options};
+use modelexport_io::pt2;
+use modelexport_io::weights::WeightsMode;
+
+use crate::arguments::{Format, PolicyArguments};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+use progress::Progress;
+use summary::Summary;
+
+/// Export a captured program to ONNX, every node tagged with the module that it came from
+///
+/// SOURCE is what `torch.export.save` wrote (.pt2). No Python is needed. Beside the ONNX file comes a sidecar
+/// `<name>_hierarchy.json` that lists all modules and nodes.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The captured program (.pt2)
+    source: PathBuf,
+
+    /// The ONNX file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// The ONNX opset to produce, from 14 to 24
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    opset: i64,
+
+    /// Where the weights go: embed, external, reference, none or auto
+    ///
+    /// embed: into the ONNX file (below 2 GiB). external: into <name>.onnx.data beside it. reference: nowhere, the
+    /// ONNX file points into the .pt2, which must lie in the same folder. none: left out. auto: embed below 1 GiB,
+    /// else external.
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    weights: WeightsMode,
+
+    /// Replace files that exist
+    #[arg(long)]
+    overwrite: bool,
+
+    /// What is written into the nodes: doc-string, metadata-props, both (with a comma) or none
+    #[arg(long, value_name = "WHAT", default_value = "doc-string,metadata-props", value_parser = parse_embed)]
+    embed: Embed,
+
+    /// Also write the Python stack trace of each node, which names local files
+    #[arg(long)]
+    source_info: bool,
+
+    /// Name a dynamic dimension: INPUT:AXIS=NAME, or SYMBOL=NAME; may be given several times
+    #[arg(long, value_name = "DIM=NAME")]
+    dim_name: Vec<String>,
+
+    /// How to print the summary
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  modelexport export model.pt2 -o model.onnx
+  modelexport export model.pt2 -o model.onnx --opset 17 --overwrite
+  modelexport export model.pt2 -o model.onnx --weights reference      copy no weights at all
+  modelexport export model.pt2 -o model.onnx --dim-name input_ids:0=batch --dim-name input_ids:1=sequence
+  modelexport export model.pt2 -o model.onnx --modules all            torch.nn modules show in tags, too
+  modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
+
+Next: modelexport tree model.onnx";
+
+fn parse_embed(text: &str) -> Result<Embed, String> {
+    Embed::parse(text).ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())
+}
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let began = Instant::now();
+    let (policy, tag_format) = arguments.policy.resolve(None)?;
+    let custom_operators = policy.rules().operators.clone();
+    export::check_target(&arguments.output, arguments.overwrite)?;
+
+    let progress = Progress::new(session.shows_progress());
+    progress.step("reading", &arguments.source);
+    let archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
+    let dimension_names = dimension_names::resolve(&arguments.dim_name, &archive.program)?;
+    let read = began.elapsed();
+
+    progress.step("lowering", &arguments.source);
+    let options = Options {
+        lower: modelexport_lower::Options {
+            opset: arguments.opset,
+            weights_can_move: arguments.weights != WeightsMode::Reference,
+            dimension_names,
+            custom_operators,
+            ..modelexport_lower::Options::default()
+        },
+        policy,
+        tag_format,
+        embed: arguments.embed,
+        source_info: arguments.source_info,
+    };
+    let source = export::source_of(&arguments.source, &archive.program);
+    let exported = match export::export(archive.program, &archive.sources, source, &options) {
+        Err(modelexport_lower::Error::Unsupported(missing)) => {
+            progress.finish();
+            return report::unsupported(&missing, arguments.format, session);
+        }
+        other => other.map_err(|error| modelexport::Error::Export { path: arguments.source.clone(), error })?,
+    };
+    let lowered = began.elapsed();
+
+    progress.step("writing", &arguments.output);
+    let settings =
+        export::WriteSettings { weights: arguments.weights, overwrite: arguments.overwrite };
+    let written = export::write(exported.model, &exported.sidecar, &archive.sources, &arguments.output, settings, &|done, all| {
+        progress.bytes(done, all);
+    })?;
+    progress.finish();
+    let total = began.elapsed();
+
+    let seconds = summary::Seconds {
+        read: read.as_secs_f64(),
+        lower: (lowered - read).as_secs_f64(),
+        write: (total - lowered).as_secs_f64(),
+        total: total.as_secs_f64(),
+    };
+    let summary = Summary::new(&arguments.source, arguments.opset, &exported.sidecar, &written, seconds);
+    match arguments.format {
+        Format::Json => summary.write_json(session.out())?,
+        Format::Text if session.is_quiet() => {}
+        Format::Text => {
+            let style = session.out_style();
+            summary.write_text(session.out(), style)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,34 @@
+//! What cannot be exported, as a finding: exit status 1, nothing written.
+
+use modelexport_lower::report::Unsupported;
+use serde_json::json;
+
+use crate::arguments::Format;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+
+pub fn unsupported(missing: &Unsupported, format: Format, session: &mut Session) -> Result<ExitStatus, Failure> {
+    match format {
+        Format::Text => Err(Failure::Error { message: missing.to_string(), hint: None, status: ExitStatus::Finding }),
+        Format::Json => {
+            let operators: Vec<serde_json::Value> = missing
+                .operators
+                .iter()
+                .map(|operator| {
+                    json!({
+                        "target": operator.target,
+                        "count": operator.count,
+                        "modules": operator.modules,
+                        "source": operator.source,
+                        "from_opset": operator.from_opset,
+                    })
+                })
+                .collect();
+            let report = json!({ "exported": false, "opset": missing.opset, "unsupported": operators });
+            serde_json::to_writer_pretty(session.out(), &report)?;
+            writeln!(session.out())?;
+            Ok(ExitStatus::Finding)
+        }
+    }
+}
