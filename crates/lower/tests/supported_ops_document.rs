@@ -43,5 +43,8 @@ fn supported_ops_document_is_fresh() {
         std::fs::write(path, &expected).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(found, expected, "docs/supported-ops.md is stale: run `BLESS=1 cargo test -p modelexport_lower supported_ops`");
+    assert_eq!(
+        found, expected,
+        "docs/supported-ops.md is stale: run `BLESS=1 cargo test -p modelexport_lower supported_ops`"
+    );
 }

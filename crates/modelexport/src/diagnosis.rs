@@ -54,7 +54,9 @@ fn text(level: Level, sidecar: &Sidecar, policy: &Policy) -> String {
             listed(&hidden, " Hidden: ", "."),
             advice(policy)
         ),
-        Level::High => format!("{tagged_operations} of {nodes} operations lie in {chosen} modules below the root"),
+        Level::High => {
+            format!("{tagged_operations} of {nodes} operations lie in {chosen} modules below the root")
+        }
     }
 }
 

@@ -25,6 +25,10 @@ pub enum Error {
     Output(#[from] output::Error),
     #[error(transparent)]
     Weights(#[from] weights::Error),
+    #[error("{}: cannot write: {source}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("{count} weights have no data, first `{first}`: the program was captured without them")]
+    NoData { count: usize, first: String },
     #[error("{}: cannot read: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error(
@@ -45,6 +49,8 @@ impl Error {
             Error::Export { .. } => ErrorKind::BadInput,
             Error::Output(error) => error.kind(),
             Error::Weights(error) => error.kind(),
+            Error::Write { .. } => ErrorKind::Io,
+            Error::NoData { .. } => ErrorKind::BadInput,
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. } => ErrorKind::BadInput,
         }
@@ -57,6 +63,10 @@ impl Error {
                 "export the model with `modelexport export model.pt2`, or with torch.onnx.export(..., dynamo=True), \
                  which keeps module scopes",
             ),
+            Error::NoData { .. } => Some("use --weights none to export the graph alone"),
+            Error::Output(error) if error.kind() == ErrorKind::Exists => {
+                Some("use --overwrite to replace it")
+            }
             _ => None,
         }
     }

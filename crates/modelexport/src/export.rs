@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use modelexport_graph::aten::{Program, Weight};
-use modelexport_graph::onnx::Model;
-use modelexport_io::output::{self, Transaction};
+use modelexport_graph::onnx::{Model, TensorData};
+use modelexport_io::output::{CommittedFile, Role, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_io::weights::{self, WeightsMode, Written};
@@ -102,9 +102,56 @@ fn collect_traces<'p>(
     }
 }
 
-/// How a model is written.
-#[derive(Clone, Copy, Debug)]
-pub struct WriteSettings {
-    pub weights: WeightsMode,
-    pub overwrite: bool,
+/// What [`write()`] wrote.
+#[derive(Clone, Debug)]
+pub struct Files {
+    pub weights: Written,
+    /// The model first, then its data file and its sidecar.
+    pub files: Vec<CommittedFile>,
+}
+
+/// Writes a model, its weights and its sidecar, all or nothing. `began` was begun before the work, so that a target
+/// that may not be written is known then.
+pub fn write(
+    began: Transaction,
+    exported: Exported,
+    sources: &Sources,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(weights::Progress),
+) -> Result<Files, Error> {
+    let mut transaction = began;
+    let Exported { model, sidecar } = exported;
+    if mode != WeightsMode::None {
+        check_data(&model)?;
+    }
+    let beside = sidecar::path_beside(transaction.model());
+    let mut file = transaction.create(&beside, Role::Companion)?;
+    let bytes = sidecar.to_bytes().map_err(|source| Error::Write { path: beside, source })?;
+    file.write_all(&bytes)?;
+    transaction.stage(file)?;
+    let weights = weights::stage(&mut transaction, model, sources, mode, progress)?;
+    let mut files = transaction.commit()?;
+    files.sort_by_key(|file| match file.role {
+        Role::Model => 0,
+        Role::Data => 1,
+        _ => 2,
+    });
+    Ok(Files { weights, files })
+}
+
+/// Weights of a program that was captured without them can only be left out.
+fn check_data(model: &Model) -> Result<(), Error> {
+    let missing: Vec<&str> = model
+        .graph
+        .initializers
+        .iter()
+        .filter(|tensor| {
+            matches!(&tensor.data, TensorData::Typed(bytes) if bytes.is_empty()) && !tensor.dims.contains(&0)
+        })
+        .map(|tensor| &*tensor.name)
+        .collect();
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::NoData { count: missing.len(), first: (*first).to_owned() }),
+    }
 }

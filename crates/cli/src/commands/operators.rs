@@ -1,6 +1,5 @@
 //! `modelexport operators`: what the registry can lower.
 
-use std::io::Write;
 
 use clap::Args;
 use modelexport_lower::registry::{self, Row};
@@ -45,7 +44,13 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
             let style = session.out_style();
             for row in &rows {
                 let opset = format!("opset {}", row.floor);
-                writeln!(session.out(), "{:<9} {:<44} {}", style.dim(&opset), row.target, style.dim(row.schema))?;
+                writeln!(
+                    session.out(),
+                    "{:<9} {:<44} {}",
+                    style.dim(&opset),
+                    row.target,
+                    style.dim(row.schema)
+                )?;
             }
         }
     }

@@ -50,7 +50,8 @@ fn dynamic_dimensions(program: &Program) -> impl Iterator<Item = (String, usize,
 }
 
 fn describe(program: &Program) -> String {
-    let all: Vec<String> =
-        dynamic_dimensions(program).map(|(input, axis, symbol)| format!("{input}:{axis} ({symbol})")).collect();
+    let all: Vec<String> = dynamic_dimensions(program)
+        .map(|(input, axis, symbol)| format!("{input}:{axis} ({symbol})"))
+        .collect();
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }

@@ -11,15 +11,16 @@ use std::time::Instant;
 use clap::Args;
 use modelexport::embedding::Embed;
 use modelexport::export::{self, Options};
-use modelexport_io::pt2;
+use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::weights::WeightsMode;
+use modelexport_io::{pt2, sidecar};
 
 use crate::arguments::{Format, PolicyArguments};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 use progress::Progress;
-use summary::Summary;
+use summary::{ForSummary, Summary};
 
 /// Export a captured program to ONNX, every node tagged with the module that it came from
 ///
@@ -83,14 +84,17 @@ Examples:
 Next: modelexport tree model.onnx";
 
 fn parse_embed(text: &str) -> Result<Embed, String> {
-    Embed::parse(text).ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())
+    Embed::parse(text)
+        .ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())
 }
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let began = Instant::now();
     let (policy, tag_format) = arguments.policy.resolve(None)?;
     let custom_operators = policy.rules().operators.clone();
-    export::check_target(&arguments.output, arguments.overwrite)?;
+    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
+    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
+    transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
 
     let progress = Progress::new(session.shows_progress());
     progress.step("reading", &arguments.source);
@@ -118,15 +122,16 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
             progress.finish();
             return report::unsupported(&missing, arguments.format, session);
         }
-        other => other.map_err(|error| modelexport::Error::Export { path: arguments.source.clone(), error })?,
+        other => {
+            other.map_err(|error| modelexport::Error::Export { path: arguments.source.clone(), error })?
+        }
     };
     let lowered = began.elapsed();
 
     progress.step("writing", &arguments.output);
-    let settings =
-        export::WriteSettings { weights: arguments.weights, overwrite: arguments.overwrite };
-    let written = export::write(exported.model, &exported.sidecar, &archive.sources, &arguments.output, settings, &|done, all| {
-        progress.bytes(done, all);
+    let statistics = ForSummary::new(&exported.sidecar);
+    let files = export::write(transaction, exported, &archive.sources, arguments.weights, &mut |done| {
+        progress.bytes(done);
     })?;
     progress.finish();
     let total = began.elapsed();
@@ -137,7 +142,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         write: (total - lowered).as_secs_f64(),
         total: total.as_secs_f64(),
     };
-    let summary = Summary::new(&arguments.source, arguments.opset, &exported.sidecar, &written, seconds);
+    let summary = Summary::new(&arguments.source, arguments.opset, statistics, &files, seconds);
     match arguments.format {
         Format::Json => summary.write_json(session.out())?,
         Format::Text if session.is_quiet() => {}

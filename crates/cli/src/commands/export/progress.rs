@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use modelexport_io::weights;
 
 /// Shows nothing if stderr is not a terminal or `-q` was given.
 pub struct Progress {
@@ -29,10 +30,10 @@ impl Progress {
         self.bar.set_message(format!("{what} {}", file.display()));
     }
 
-    /// So many bytes of weights are written.
-    pub fn bytes(&self, done: u64, all: u64) {
-        if self.bar.length() != Some(all) {
-            self.bar.set_length(all);
+    /// So many bytes are written.
+    pub fn bytes(&self, weights::Progress { done, total }: weights::Progress) {
+        if self.bar.length() != Some(total) {
+            self.bar.set_length(total);
             self.bar.set_style(style("{spinner} {msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}"));
         }
         self.bar.set_position(done);

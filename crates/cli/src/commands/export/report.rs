@@ -1,5 +1,6 @@
 //! What cannot be exported, as a finding: exit status 1, nothing written.
 
+
 use modelexport_lower::report::Unsupported;
 use serde_json::json;
 
@@ -8,9 +9,15 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-pub fn unsupported(missing: &Unsupported, format: Format, session: &mut Session) -> Result<ExitStatus, Failure> {
+pub fn unsupported(
+    missing: &Unsupported,
+    format: Format,
+    session: &mut Session,
+) -> Result<ExitStatus, Failure> {
     match format {
-        Format::Text => Err(Failure::Error { message: missing.to_string(), hint: None, status: ExitStatus::Finding }),
+        Format::Text => {
+            Err(Failure::Error { message: missing.to_string(), hint: None, status: ExitStatus::Finding })
+        }
         Format::Json => {
             let operators: Vec<serde_json::Value> = missing
                 .operators

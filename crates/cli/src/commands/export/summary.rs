@@ -4,22 +4,23 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use modelexport::diagnosis::{Diagnosis, Level, diagnose};
+use modelexport::export::Files;
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::{Sidecar, Statistics};
-use modelexport_io::weights::Written;
+use modelexport_io::weights;
 use serde::Serialize;
 
 use crate::display::number::{counted, exact, short};
 use crate::display::style::Style;
 
 #[derive(Serialize)]
-pub struct Summary<'a> {
+pub struct Summary {
     exported: bool,
     source: String,
     opset: i64,
     files: Vec<File>,
     weights: Weights,
-    statistics: &'a Statistics,
+    statistics: Statistics,
     diagnosis: Diagnosis,
     seconds: Seconds,
 }
@@ -32,9 +33,20 @@ struct File {
 
 #[derive(Serialize)]
 struct Weights {
-    mode: String,
-    tensors: u64,
-    bytes: u64,
+    mode: &'static str,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+/// Weights by where their bytes are.
+#[derive(Serialize)]
+struct Counts {
+    embedded: usize,
+    external: usize,
+    shared: usize,
+    referenced: usize,
+    copied_instead: usize,
+    omitted: usize,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -45,24 +57,36 @@ pub struct Seconds {
     pub total: f64,
 }
 
-impl<'a> Summary<'a> {
-    pub fn new(source: &Path, opset: i64, sidecar: &'a Sidecar, written: &Written, seconds: Seconds) -> Self {
+/// What the sidecar tells, kept while the sidecar itself is written and dropped.
+pub struct ForSummary {
+    statistics: Statistics,
+    diagnosis: Diagnosis,
+}
+
+impl ForSummary {
+    pub fn new(sidecar: &Sidecar) -> Self {
+        ForSummary { statistics: sidecar.statistics.clone(), diagnosis: diagnose(sidecar) }
+    }
+}
+
+impl Summary {
+    pub fn new(source: &Path, opset: i64, told: ForSummary, written: &Files, seconds: Seconds) -> Self {
+        let weights::Counts { embedded, external, shared, referenced, copied_instead, omitted } =
+            written.weights.counts;
+        let files = written.files.iter();
         Summary {
             exported: true,
             source: source.display().to_string(),
             opset,
-            files: written
-                .files
-                .iter()
+            files: files
                 .map(|file| File { path: file.path.display().to_string(), bytes: file.bytes })
                 .collect(),
             weights: Weights {
-                mode: written.mode.to_string(),
-                tensors: written.weights,
-                bytes: written.weight_bytes,
+                mode: written.weights.mode.name(),
+                counts: Counts { embedded, external, shared, referenced, copied_instead, omitted },
             },
-            statistics: &sidecar.statistics,
-            diagnosis: diagnose(sidecar),
+            statistics: told.statistics,
+            diagnosis: told.diagnosis,
             seconds,
         }
     }
@@ -73,7 +97,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn write_text(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
-        let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = *self.statistics;
+        let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = self.statistics;
         let mut line = |label: &str, text: String| {
             writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(&text))
         };
@@ -91,16 +115,41 @@ impl<'a> Summary<'a> {
                 exact(visible_modules)
             ),
         )?;
-        let methods: Vec<String> =
-            self.statistics.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count))).collect();
+        let methods: Vec<String> = self
+            .statistics
+            .by_method
+            .iter()
+            .map(|(method, count)| format!("{} {method}", exact(*count)))
+            .collect();
         line("coverage", format!("{:.1}% ({})", 100.0 * coverage, methods.join(", ")))?;
-        let Weights { mode, tensors, bytes } = &self.weights;
-        line("weights", format!("{mode}: {} in {}", short(*bytes) + "B", counted(*tensors, "tensor")))?;
+        line("weights", self.weights.text())?;
         line("time", format!("{:.3} s", self.seconds.total))?;
         let text = for_screen(&self.diagnosis.text).into_owned();
         match self.diagnosis.level {
             Level::High => line("tags", text),
-            Level::Zero | Level::Low => writeln!(out, "  {}  {text}", style.yellow(&format!("{:<9}", "tags"))),
+            Level::Zero | Level::Low => {
+                writeln!(out, "  {}  {text}", style.yellow(&format!("{:<9}", "tags")))
+            }
         }
+    }
+}
+
+impl Weights {
+    fn text(&self) -> String {
+        let Counts { embedded, external, shared, referenced, copied_instead, omitted } = self.counts;
+        let places = [
+            (embedded, "in the model"),
+            (external, "in the data file"),
+            (shared, "of them shared"),
+            (referenced, "left where they are"),
+            (copied_instead, "copied as they cannot be referenced"),
+            (omitted, "left out"),
+        ];
+        let places: Vec<String> = places
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, place)| format!("{} {place}", exact(*count as u64)))
+            .collect();
+        format!("{} ({})", self.mode, if places.is_empty() { "none".to_owned() } else { places.join(", ") })
     }
 }
