@@ -1,6 +1,5 @@
 //! `modelexport operators`: what the registry can lower.
 
-
 use clap::Args;
 use modelexport_lower::registry::{self, Row};
 use serde_json::json;

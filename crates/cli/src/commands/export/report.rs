@@ -1,6 +1,5 @@
 //! What cannot be exported, as a finding: exit status 1, nothing written.
 
-
 use modelexport_lower::report::Unsupported;
 use serde_json::json;
 
