@@ -2,6 +2,7 @@
 //! name; adding an operator is a file here and a line in the list below.
 
 pub(crate) mod custom;
+mod support;
 
 macro_rules! families {
     ($($name:ident),* $(,)?) => {
@@ -13,22 +14,36 @@ macro_rules! families {
 }
 
 families! {
+    arithmetic,
     axes,
-    binary,
+    binary_math,
+    bitwise,
+    cast,
+    comparison,
     complex,
+    division,
     expand,
+    exponential,
+    extremes,
+    float_checks,
     index,
     index_put,
     join,
     linear,
+    logical,
     masked,
+    power,
     repeat_interleave,
     reshape,
     roll,
+    rounding,
     scatter,
+    selection,
+    shift,
     slice,
     split,
     symbolic,
+    ternary,
     unary,
     window,
 }
