@@ -10,6 +10,7 @@ use modelexport_graph::DType;
 
 use crate::builder::Builder;
 use crate::ir::{Attrs, ValueId};
+use crate::literal::Number;
 
 /// The type in which `op` runs for elements of `dtype`; often `dtype` itself.
 pub fn kernel_type(op: &str, dtype: DType, opset: i64) -> DType {
@@ -73,8 +74,8 @@ fn integer_kernel_type(op: &str, dtype: DType) -> DType {
             I16 => dtype,
             _ => wide,
         },
-        "ReduceSum" | "ReduceMean" | "ReduceProd" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare" | "CumSum"
-        | "Pow" | "Trilu" | "EyeLike" | "Relu" => wide,
+        "ReduceSum" | "ReduceMean" | "ReduceProd" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare"
+        | "CumSum" | "Pow" | "Trilu" | "EyeLike" | "Relu" => wide,
         "Neg" if dtype.is_unsigned() => wide,
         _ => dtype,
     }
@@ -142,6 +143,18 @@ impl Builder {
         self.cast(chosen, dtype)
     }
 
+    /// A 0-D constant of the type of `value`.
+    pub fn const_like(&mut self, value: ValueId, number: impl Into<Number>) -> ValueId {
+        let dtype = self.dtype(value);
+        self.const_scalar(dtype, number)
+    }
+
+    /// `value` in the type of `other`.
+    pub fn cast_like(&mut self, value: ValueId, other: ValueId) -> ValueId {
+        let dtype = self.dtype(other);
+        self.cast(value, dtype)
+    }
+
     /// `value` broadcast to the sizes in `shape`.
     pub fn apply_expand(&mut self, value: ValueId, shape: ValueId) -> ValueId {
         let dtype = self.dtype(value);
@@ -151,7 +164,13 @@ impl Builder {
     }
 
     /// [`Builder::reduce`] in a type that has a kernel.
-    pub fn apply_reduce(&mut self, op: &'static str, value: ValueId, axes: &[i64], keepdims: bool) -> ValueId {
+    pub fn apply_reduce(
+        &mut self,
+        op: &'static str,
+        value: ValueId,
+        axes: &[i64],
+        keepdims: bool,
+    ) -> ValueId {
         let dtype = self.dtype(value);
         let value = self.cast(value, kernel_type(op, dtype, self.opset));
         let reduced = self.reduce(op, value, axes, keepdims);

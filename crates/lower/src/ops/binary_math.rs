@@ -126,7 +126,7 @@ fn copysign(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 /// `self * 2 ** other`.
 fn ldexp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, exponent) = operands(cx, math_type)?;
-    let two = cx.const_scalar(cx.dtype(x), 2.0);
+    let two = cx.const_like(x, 2.0);
     let power = cx.emit("Pow", &[two, exponent], vec![]);
     let value = cx.emit("Mul", &[x, power], vec![]);
     rounded(cx, value)

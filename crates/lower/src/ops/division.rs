@@ -123,7 +123,7 @@ fn floor_divide_floats(cx: &mut Context<'_, '_>, left: ValueId, right: ValueId) 
     let quotient = cx.emit("Div", &[multiple, right], vec![]);
     let whole = cx.emit("Round", &[quotient], vec![]);
     let differs = signs_differ(cx, rest, right);
-    let one_less = cx.cast(differs, cx.dtype(whole));
+    let one_less = cx.cast_like(differs, whole);
     let floor = cx.emit("Sub", &[whole, one_less], vec![]);
     if cx.ir.literal(right).and_then(|literal| literal.numbers()).is_some_and(|n| n.iter().all(|n| n.as_f64() != 0.0)) {
         return floor;

@@ -51,7 +51,7 @@ fn scaled(cx: &mut Context<'_, '_>, factor: f64) -> Result<Outputs> {
 
 fn exp2(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = widened(cx, math_type)?;
-    let two = cx.const_scalar(cx.dtype(x), 2.0);
+    let two = cx.const_like(x, 2.0);
     let power = cx.emit("Pow", &[two, x], vec![]);
     rounded(cx, power)
 }
@@ -85,7 +85,7 @@ fn logit(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         let (low, high) = (cx.const_scalar(dtype, eps), cx.const_scalar(dtype, 1.0 - eps));
         x = cx.emit("Clip", &[x, low, high], vec![]);
     }
-    let one = cx.const_scalar(cx.dtype(x), 1.0);
+    let one = cx.const_like(x, 1.0);
     let rest = cx.emit("Sub", &[one, x], vec![]);
     let odds = cx.emit("Div", &[x, rest], vec![]);
     let value = cx.emit("Log", &[odds], vec![]);

@@ -14,6 +14,7 @@ macro_rules! families {
 }
 
 families! {
+    assertions,
     arithmetic,
     axes,
     binary_math,

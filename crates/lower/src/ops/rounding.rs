@@ -42,7 +42,7 @@ fn trunc(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 
 fn frac(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;
-    let one = cx.const_scalar(cx.dtype(x), 1.0);
+    let one = cx.const_like(x, 1.0);
     Ok(cx.apply("Mod", &[x, one], attrs![fmod = 1]).into())
 }
 

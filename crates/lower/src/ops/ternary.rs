@@ -49,7 +49,7 @@ fn accumulate(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
     let value = cx.scalar_arg("value")?;
     let mut term = first;
     if !value.is(1.0) {
-        let value = cx.scalar_value(value, cx.dtype(first));
+        let value = { let dtype = cx.dtype(first); cx.scalar_value(value, dtype) };
         term = cx.emit("Mul", &[value, first], vec![]);
     }
     let term = cx.emit(op, &[term, second], vec![]);
@@ -66,7 +66,7 @@ fn lerp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         && let Some(weight) = cx.scalar_arg("weight")?.number()
         && weight.as_f64().abs() >= 0.5
     {
-        let rest = cx.const_scalar(cx.dtype(start), 1.0 - weight.as_f64());
+        let rest = cx.const_like(start, 1.0 - weight.as_f64());
         let back = cx.emit("Mul", &[way, rest], vec![]);
         let value = cx.emit("Sub", &[end, back], vec![]);
         return rounded(cx, value);

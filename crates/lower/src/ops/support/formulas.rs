@@ -7,14 +7,24 @@ use crate::ir::ValueId;
 use crate::literal::Number;
 
 /// Arithmetic with a number that is known now.
-pub(crate) fn with_number(b: &mut Builder, op: &'static str, x: ValueId, number: impl Into<Number>) -> ValueId {
-    let number = b.const_scalar(b.dtype(x), number);
+pub(crate) fn with_number(
+    b: &mut Builder,
+    op: &'static str,
+    x: ValueId,
+    number: impl Into<Number>,
+) -> ValueId {
+    let number = b.const_like(x, number);
     b.apply(op, &[x, number], vec![])
 }
 
 /// A comparison with a number that is known now.
-pub(crate) fn test_number(b: &mut Builder, op: &'static str, x: ValueId, number: impl Into<Number>) -> ValueId {
-    let number = b.const_scalar(b.dtype(x), number);
+pub(crate) fn test_number(
+    b: &mut Builder,
+    op: &'static str,
+    x: ValueId,
+    number: impl Into<Number>,
+) -> ValueId {
+    let number = b.const_like(x, number);
     b.test(op, &[x, number])
 }
 
@@ -47,7 +57,7 @@ pub(crate) fn log_add_exp(b: &mut Builder, x: ValueId, y: ValueId) -> ValueId {
     let distance = b.apply("Abs", &[difference], vec![]);
     // Equal infinities have no difference.
     let equal = b.test("Equal", &[x, y]);
-    let zero = b.const_scalar(b.dtype(x), 0.0);
+    let zero = b.const_like(x, 0.0);
     let distance = b.select(equal, zero, distance);
     let distance = b.apply("Neg", &[distance], vec![]);
     let rest = softplus(b, distance);
