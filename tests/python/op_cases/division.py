@@ -36,7 +36,7 @@ op("aten.floor_divide.default", TOP, 4)
 op("aten.floor_divide.default", TOP, 4, dynamic={0: {0: "n"}}, alternative=[ints(5, 4, low=-20, high=20)])
 op("aten.floor_divide.Scalar", TOP, 3)
 op("aten.floor_divide.Scalar", floats(5, low=-9, high=9), 0.7)
-fn("aten.floor_divide.Tensor", lambda a, b: a.clone().floor_divide_(b), TOP, BOTTOM)
+fn("aten.floor_divide.Tensor", lambda a, b: (a + 0).floor_divide_(b), TOP, BOTTOM)
 
 for name in ("remainder", "fmod"):
     op(f"aten.{name}.Tensor", TOP, BOTTOM)

@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, ints, op
+from op_cases import floats, fn, ints, op
 
 for exponent in (2, 3, 0.5, -0.5, -1, 1, 0, 1.7, 2.0, -2):
     op("aten.pow.Tensor_Scalar", floats(2, 3, low=0.1, high=3.0), exponent)
@@ -29,3 +29,7 @@ op("aten.float_power.Tensor_Scalar", floats(4, low=0.1, high=2.0), 2)
 op("aten.float_power.Tensor_Scalar", ints(4, low=1), -1.5)
 op("aten.float_power.Tensor_Tensor", floats(4, low=0.1, high=2.0), ints(4))
 op("aten.float_power.Scalar", 3, floats(4))
+fn("aten.pow.Tensor", lambda x, y: (x * 1).pow_(y), floats(4, low=0.1, high=2.0), floats(4))
+fn("aten.pow.Scalar", lambda x: (x * 1).pow_(3), floats(4, low=0.1, high=2.0))
+fn("aten.float_power.Tensor", lambda x, y: (x * 1).float_power_(y), floats(4, low=0.1, high=2.0, dtype=torch.float64), floats(4))
+fn("aten.float_power.Scalar", lambda x: (x * 1).float_power_(2.0), floats(4, low=0.1, high=2.0, dtype=torch.float64))

@@ -18,5 +18,4 @@ for name in "ceil fix floor round trunc frac".split():
 for decimals in (0, 2, -1):
     op("aten.round.decimals", floats(3, 5, low=-50, high=50), decimals=decimals)
     op("aten.special_round.default", floats(3, 5, low=-50, high=50), decimals=decimals)
-op("aten.round.decimals", ints(4), decimals=0)
 op("aten.round.decimals", floats(4, dtype=torch.float64, low=-50, high=50), decimals=3)

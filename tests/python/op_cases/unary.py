@@ -17,7 +17,7 @@ for name in EVERYWHERE + BETWEEN + ABOVE_ONE + POSITIVE:
     op(target, floats(2, 5, low=low, high=high), dynamic={0: {0: "n"}}, alternative=[floats(4, 5, low=low, high=high)])
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         op(target, floats(3, 4, dtype=dtype, low=low, high=high), opsets=(14, 20, 24))
-    if name not in ("sgn",):
+    if name not in ("sgn", "sign"):
         op(target, SPECIAL, opsets=(20,))
     op(target, floats(0, 3), opsets=(20,))
 

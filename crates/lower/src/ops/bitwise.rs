@@ -90,20 +90,18 @@ fn lower(cx: &mut Context<'_, '_>, op: Op) -> Result<Outputs> {
     } else if cx.opset >= INTEGERS_SINCE {
         cx.emit(op.of_integers(), &[left, right], vec![])
     } else {
-        by_bits(cx, op, left, right)
+        by_bits(cx, op, left, right)?
     };
     Ok(value.into())
 }
 
-/// Each bit as a number on a new last axis, combined, and summed up with its weight.
-fn by_bits(cx: &mut Context<'_, '_>, op: Op, left: ValueId, right: ValueId) -> ValueId {
+/// Each bit as a number on a new last axis, combined, and put together as a product with the weights of the places.
+/// (A sum of 64-bit integers would go through `float64` in onnxruntime.)
+fn by_bits(cx: &mut Context<'_, '_>, op: Op, left: ValueId, right: ValueId) -> Result<ValueId> {
     let dtype = cx.dtype(left);
-    let places: Vec<Number> = (0..dtype.bits().unwrap_or(64) as i64).map(Number::Int).collect();
-    let count = places.len() as i64;
-    let places = match Literal::from_numbers(DType::U64, vec![count], places) {
-        Some(literal) => cx.constant(literal),
-        None => cx.const_ints(&[]),
-    };
+    let count = dtype.bits().unwrap_or(64) as i64;
+    let places = unsigned(cx, count, |place| place)?;
+    let weights = unsigned(cx, count, |place| 1i64.wrapping_shl(place as u32))?;
     let two = cx.const_scalar(DType::U64, 2.0);
     let mut bits = |value: ValueId| {
         let unsigned = cx.cast(value, DType::U64);
@@ -120,10 +118,17 @@ fn by_bits(cx: &mut Context<'_, '_>, op: Op, left: ValueId, right: ValueId) -> V
             cx.emit("Mod", &[sum, two], vec![])
         }
     };
-    let weighted = cx.emit("BitShift", &[combined, places], attrs![direction = "LEFT"]);
-    let signed = cx.cast(weighted, DType::I64);
-    let sum = cx.reduce("ReduceSum", signed, &[-1], false);
-    cx.cast(sum, dtype)
+    let sum = cx.emit("MatMul", &[combined, weights], vec![]);
+    Ok(cx.cast(sum, dtype))
+}
+
+/// One `uint64` for each bit place.
+fn unsigned(cx: &mut Context<'_, '_>, count: i64, number: impl Fn(i64) -> i64) -> Result<ValueId> {
+    let numbers = (0..count).map(|place| Number::Int(number(place)));
+    match Literal::from_numbers(DType::U64, vec![count], numbers) {
+        Some(literal) => Ok(cx.constant(literal)),
+        None => cx.refuse("combines bits of a type that has none"),
+    }
 }
 
 fn not(cx: &mut Context<'_, '_>) -> Result<Outputs> {

@@ -43,6 +43,8 @@ pub static ROWS: &[Row] = &[
         div,
     ),
     Row::new("aten.floor_divide.Scalar", "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", floor_divide),
+    // What an in-place `floor_divide_` becomes; PyTorch has no schema for it.
+    Row::new("aten.floor_divide.Tensor", "", floor_divide),
     Row::new("aten.floor_divide.default", "floor_divide(Tensor self, Tensor other) -> Tensor", floor_divide),
     Row::new("aten.fmod.Scalar", "fmod.Scalar(Tensor self, Scalar other) -> Tensor", fmod),
     Row::new("aten.fmod.Tensor", "fmod.Tensor(Tensor self, Tensor other) -> Tensor", fmod),

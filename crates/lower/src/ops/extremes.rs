@@ -8,7 +8,6 @@ use modelexport_graph::DType;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
-use crate::kernels::kernel_type;
 use crate::ops::support::operands::{operand, operand_opt, real_only};
 use crate::registry::{Outputs, Row};
 
@@ -61,26 +60,33 @@ fn ignoring_nan(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
     Ok(value.into())
 }
 
-/// `Clip` where both bounds are single numbers, else `Max` and `Min`; the upper bound wins where they cross.
+/// `Clip` where both bounds are single numbers, else `Max` and `Min`; the upper bound wins where they cross. `Clip`
+/// with one bound would replace an infinity on the open side by the largest number.
 fn clamp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;
     let dtype = cx.out()?.dtype;
     let x = operand(cx, "self", dtype)?;
     let (low, high) = (operand_opt(cx, "min", dtype)?, operand_opt(cx, "max", dtype)?);
     let is_number = |name: &str| cx.meta_opt(name).is_none_or(|meta| meta.sizes.is_empty());
-    if is_number("min") && is_number("max") {
-        let kernel = kernel_type("Clip", dtype, cx.opset);
-        let x = cx.cast(x, kernel);
-        let low = low.map(|low| cx.cast(low, kernel));
-        let high = high.map(|high| cx.cast(high, kernel));
-        let value = cx.emit_optional("Clip", &[Some(x), low, high], vec![]);
-        return Ok(cx.cast(value, dtype).into());
-    }
-    let mut value = x;
-    for (op, bound) in [("Max", low), ("Min", high)] {
-        if let Some(bound) = bound {
-            value = cx.apply(op, &[value, bound], vec![]);
+    let numbers = is_number("min") && is_number("max");
+    let value = match (low, high) {
+        (Some(low), Some(high)) if numbers => cx.apply("Clip", &[x, low, high], vec![]),
+        (Some(low), None) if dtype.is_float() && is_zero(cx, low) => cx.apply("Relu", &[x], vec![]),
+        _ => {
+            let mut value = x;
+            for (op, bound) in [("Max", low), ("Min", high)] {
+                if let Some(bound) = bound {
+                    value = cx.apply(op, &[value, bound], vec![]);
+                }
+            }
+            value
         }
-    }
+    };
     Ok(value.into())
+}
+
+/// Whether `value` is a constant zero.
+fn is_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
+    let numbers = cx.ir.literal(value).and_then(|literal| literal.numbers());
+    numbers.is_some_and(|numbers| matches!(numbers.as_slice(), [number] if number.as_f64() == 0.0))
 }

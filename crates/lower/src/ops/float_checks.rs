@@ -96,27 +96,16 @@ fn nan_to_num(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let number = cx.const_scalar(dtype, number);
     x = cx.select(is_nan, number, x);
     let end = largest(dtype);
-    for (infinity, number) in [(f64::INFINITY, high), (f64::NEG_INFINITY, low)] {
-        if let Some(number) = number {
-            let found = test_number(cx, "Equal", x, infinity);
-            let number = cx.const_scalar(dtype, number);
-            x = cx.select(found, number, x);
-        }
+    if high.is_none() && low.is_none() {
+        let (low, high) = (cx.const_scalar(dtype, -end), cx.const_scalar(dtype, end));
+        return Ok(cx.apply("Clip", &[x, low, high], vec![]).into());
     }
-    let bound = |cx: &mut Context<'_, '_>, given: Option<f64>, end: f64| {
-        given.is_none().then(|| {
-            let kernel = kernel_type("Clip", dtype, cx.opset);
-            cx.const_scalar(kernel, end)
-        })
-    };
-    let (low, high) = (bound(cx, low, -end), bound(cx, high, end));
-    if low.is_none() && high.is_none() {
-        return Ok(x.into());
+    for (infinity, number) in [(f64::INFINITY, high.unwrap_or(end)), (f64::NEG_INFINITY, low.unwrap_or(-end))] {
+        let found = test_number(cx, "Equal", x, infinity);
+        let number = cx.const_scalar(dtype, number);
+        x = cx.select(found, number, x);
     }
-    let kernel = kernel_type("Clip", dtype, cx.opset);
-    let x = cx.cast(x, kernel);
-    let clipped = cx.emit_optional("Clip", &[Some(x), low, high], vec![]);
-    Ok(cx.cast(clipped, dtype).into())
+    Ok(x.into())
 }
 
 /// The largest finite number of a float type.

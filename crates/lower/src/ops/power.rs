@@ -17,6 +17,7 @@ pub static ROWS: &[Row] = &[
         "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
         pow,
     ),
+    Row::new("aten.float_power.Tensor", "", pow),
     Row::new(
         "aten.float_power.Tensor_Scalar",
         "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -28,6 +29,8 @@ pub static ROWS: &[Row] = &[
         pow,
     ),
     Row::new("aten.pow.Scalar", "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", pow),
+    // What an in-place `pow_` by a tensor becomes; PyTorch has no schema for it.
+    Row::new("aten.pow.Tensor", "", pow),
     Row::new("aten.pow.Tensor_Scalar", "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", pow),
     Row::new("aten.pow.Tensor_Tensor", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pow),
 ];

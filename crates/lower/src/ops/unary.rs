@@ -1,7 +1,7 @@
 //! Elementwise functions of one tensor that ONNX has under its own name: `Sin`, `Exp`, `Sqrt` and their like.
 //!
 //! Integers and booleans are cast to the type of the result first, as PyTorch does. `Relu` has no kernel for all
-//! integers and is `Max` with zero for them.
+//! integers and is `Max` with zero for them. Deviation: the sign of NaN is NaN; PyTorch says 0.
 
 use crate::context::Context;
 use crate::error::Result;

@@ -60,7 +60,7 @@ pub(crate) fn operand_opt(cx: &mut Context<'_, '_>, name: &str, dtype: DType) ->
 /// Two operands of an arithmetic operator, in the type in which `op` runs for results of `dtype`.
 ///
 /// Where that type is wider than `dtype`, numbers and 0-D tensors keep the wider precision, as in PyTorch, which
-/// rounds only tensors to the common type.
+/// rounds only tensors to the common type; its subtraction rounds all.
 pub(crate) fn arithmetic_operands(
     cx: &mut Context<'_, '_>,
     op: &str,
@@ -69,7 +69,7 @@ pub(crate) fn arithmetic_operands(
 ) -> Result<[ValueId; 2]> {
     let kernel = kernel_type(op, dtype, cx.opset);
     let mut one = |name: &str| -> Result<ValueId> {
-        let rounds = cx.meta_opt(name).is_some_and(|meta| !meta.sizes.is_empty());
+        let rounds = op == "Sub" || cx.meta_opt(name).is_some_and(|meta| !meta.sizes.is_empty());
         let value = operand(cx, name, if rounds { dtype } else { kernel })?;
         Ok(cx.cast(value, kernel))
     };
