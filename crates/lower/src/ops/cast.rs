@@ -1,8 +1,8 @@
 //! Conversions of element type. What the program says of the result tells the type; devices, layouts and copies mean
 //! nothing in ONNX.
 //!
-//! - Floats become integers by cutting towards zero and booleans by being other than zero, as `Cast` does. Converted
-//!   to `float8`, what is too large becomes infinite or NaN (`saturate=0`), as in PyTorch.
+//! - Floats become integers by cutting towards zero and booleans by being other than zero, as `Cast` does. What is
+//!   too large for a `float8` becomes infinite or NaN (`saturate=0`); only `float8_e4m3fn` has the largest number there.
 //! - Real numbers become complex with an imaginary part of zero; complex ones become real by losing theirs.
 //! - `view.dtype` reads the same bits as another type: `Cast` between integers of one width, which wraps. ONNX up to
 //!   opset 24 has nothing for other types.
@@ -111,7 +111,7 @@ fn convert(cx: &mut Context<'_, '_>, x: ValueId, dtype: DType) -> Result<ValueId
     if cx.dtype(x) == dtype {
         return Ok(x);
     }
-    Ok(cx.emit("Cast", &[x], attrs![to = dtype, saturate = 0]))
+    Ok(cx.emit("Cast", &[x], attrs![to = dtype, saturate = dtype == DType::F8E4M3FN]))
 }
 
 /// Real numbers as the pairs that stand for complex ones.
