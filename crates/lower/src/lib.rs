@@ -17,6 +17,7 @@ pub mod evaluate;
 pub mod finish;
 pub mod functionalize;
 pub mod ir;
+pub mod kernels;
 pub mod literal;
 pub mod ops;
 pub mod passes;

@@ -1,7 +1,6 @@
 //! `docs/supported-ops.md` is made from the registry.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use modelexport_lower::registry;
 
@@ -23,13 +22,13 @@ fn document() -> String {
     }
     let mut text = HEADER.to_owned();
     let count: usize = namespaces.values().map(BTreeMap::len).sum();
-    writeln!(text, "{count} operators.").unwrap();
+    text += &format!("{count} operators.\n");
     for (namespace, targets) in namespaces {
-        writeln!(text, "\n## `{namespace}`\n\n| operator | opset |\n|---|---|").unwrap();
+        text += &format!("\n## `{namespace}`\n\n| operator | opset |\n|---|---|\n");
         for (target, mut floors) in targets {
             floors.sort_unstable();
             let floors: Vec<String> = floors.iter().map(i64::to_string).collect();
-            writeln!(text, "| `{target}` | {} |", floors.join(", ")).unwrap();
+            text += &format!("| `{target}` | {} |\n", floors.join(", "));
         }
     }
     text

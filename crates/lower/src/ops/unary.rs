@@ -1,9 +1,14 @@
-//! Elementwise operators of one tensor that ONNX has under another name.
+//! Elementwise functions of one tensor that ONNX has under its own name: `Sin`, `Exp`, `Sqrt` and their like.
 //!
-//! Integers and booleans are cast to the type of the result first, as PyTorch does.
+//! Integers and booleans are cast to the type of the result first, as PyTorch does. `Relu` has no kernel for all
+//! integers and is `Max` with zero for them. Deviation: the sign of NaN is NaN; PyTorch says 0.
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::ir::ValueId;
+use crate::kernels::kernel_type;
+use crate::ops::support::formulas::with_number;
+use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 macro_rules! unary {
@@ -13,24 +18,82 @@ macro_rules! unary {
                 concat!("aten.", $name, ".default"),
                 concat!($name, "(Tensor self) -> Tensor"),
                 |cx| lower(cx, $op),
-            )),*
+            ),)*
+            Row::new("aten.relu.default", "relu(Tensor self) -> Tensor", relu),
+            Row::new("aten.rsqrt.default", "rsqrt(Tensor self) -> Tensor", |cx| {
+                let x = argument(cx, "Sqrt")?;
+                let root = cx.emit("Sqrt", &[x], vec![]);
+                let inverse = cx.emit("Reciprocal", &[root], vec![]);
+                result(cx, inverse)
+            }),
+            Row::new("aten.square.default", "square(Tensor self) -> Tensor", |cx| {
+                let x = argument(cx, "Mul")?;
+                let product = cx.emit("Mul", &[x, x], vec![]);
+                result(cx, product)
+            }),
         ];
     };
 }
 
 unary! {
-    "relu" => "Relu",
-    "tanh" => "Tanh",
-    "sigmoid" => "Sigmoid",
-    "exp" => "Exp",
-    "sqrt" => "Sqrt",
-    "neg" => "Neg",
     "abs" => "Abs",
+    "absolute" => "Abs",
+    "acos" => "Acos",
+    "acosh" => "Acosh",
+    "arccos" => "Acos",
+    "arccosh" => "Acosh",
+    "arcsin" => "Asin",
+    "arcsinh" => "Asinh",
+    "arctan" => "Atan",
+    "arctanh" => "Atanh",
+    "asin" => "Asin",
+    "asinh" => "Asinh",
+    "atan" => "Atan",
+    "atanh" => "Atanh",
+    "cos" => "Cos",
+    "cosh" => "Cosh",
+    "erf" => "Erf",
+    "exp" => "Exp",
+    "log" => "Log",
+    "neg" => "Neg",
+    "negative" => "Neg",
+    "reciprocal" => "Reciprocal",
+    "sgn" => "Sign",
+    "sigmoid" => "Sigmoid",
+    "sign" => "Sign",
+    "sin" => "Sin",
+    "sinh" => "Sinh",
+    "special_erf" => "Erf",
+    "special_expit" => "Sigmoid",
+    "sqrt" => "Sqrt",
+    "tan" => "Tan",
+    "tanh" => "Tanh",
 }
 
 fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
-    let x = cx.tensor("self")?;
+    let x = argument(cx, op)?;
+    let value = cx.emit(op, &[x], vec![]);
+    result(cx, value)
+}
+
+/// `self` in the type in which `op` runs.
+fn argument(cx: &mut Context<'_, '_>, op: &str) -> Result<ValueId> {
+    real_only(cx)?;
     let dtype = cx.out()?.dtype;
-    let x = cx.cast(x, dtype);
-    Ok(cx.emit(op, &[x], vec![]).into())
+    let x = operand(cx, "self", dtype)?;
+    let kernel = kernel_type(op, dtype, cx.opset);
+    Ok(cx.cast(x, kernel))
+}
+
+fn result(cx: &mut Context<'_, '_>, value: ValueId) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    Ok(cx.cast(value, dtype).into())
+}
+
+fn relu(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if cx.out()?.dtype.is_float() {
+        return lower(cx, "Relu");
+    }
+    let x = cx.tensor("self")?;
+    Ok(with_number(cx, "Max", x, 0.0).into())
 }

@@ -1,6 +1,9 @@
-//! What several op files share.
+//! What several operator files share.
 
 pub(crate) mod compute;
 pub(crate) mod contraction;
+pub(crate) mod fill;
+pub(crate) mod formulas;
 pub(crate) mod norm;
+pub(crate) mod operands;
 pub(crate) mod window;

@@ -1,0 +1,74 @@
+//! `add`, `sub`, `rsub`, `mul`: elementwise with broadcasting, computed in the type of the result.
+//!
+//! Booleans: the sum is `Or`, the product is `And`.
+
+use modelexport_graph::DType;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::kernels::kernel_type;
+use crate::ops::support::operands::{arithmetic_operands, real_only};
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.add.Scalar", "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", |cx| {
+        scaled(cx, "Add", ["self", "other"])
+    }),
+    Row::new("aten.add.Tensor", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", |cx| {
+        scaled(cx, "Add", ["self", "other"])
+    }),
+    Row::new("aten.mul.Scalar", "mul.Scalar(Tensor self, Scalar other) -> Tensor", mul),
+    Row::new("aten.mul.Tensor", "mul.Tensor(Tensor self, Tensor other) -> Tensor", mul),
+    Row::new("aten.multiply.Scalar", "multiply.Scalar(Tensor self, Scalar other) -> Tensor", mul),
+    Row::new("aten.multiply.Tensor", "multiply.Tensor(Tensor self, Tensor other) -> Tensor", mul),
+    Row::new("aten.rsub.Scalar", "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", |cx| {
+        scaled(cx, "Sub", ["other", "self"])
+    }),
+    Row::new(
+        "aten.rsub.Tensor",
+        "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        |cx| scaled(cx, "Sub", ["other", "self"]),
+    ),
+    Row::new("aten.sub.Scalar", "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", |cx| {
+        scaled(cx, "Sub", ["self", "other"])
+    }),
+    Row::new("aten.sub.Tensor", "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", |cx| {
+        scaled(cx, "Sub", ["self", "other"])
+    }),
+    Row::new(
+        "aten.subtract.Scalar",
+        "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+        |cx| scaled(cx, "Sub", ["self", "other"]),
+    ),
+    Row::new(
+        "aten.subtract.Tensor",
+        "subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        |cx| scaled(cx, "Sub", ["self", "other"]),
+    ),
+];
+
+/// `left op alpha * right`.
+fn scaled(cx: &mut Context<'_, '_>, op: &'static str, names: [&str; 2]) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let op = if dtype == DType::Bool { "Or" } else { op };
+    let [left, mut right] = arithmetic_operands(cx, op, names, dtype)?;
+    let alpha = cx.scalar_arg("alpha")?;
+    if !alpha.is(1.0) {
+        let kernel = kernel_type(op, dtype, cx.opset);
+        let alpha = cx.scalar_value(alpha, kernel);
+        let product = if dtype == DType::Bool { "And" } else { "Mul" };
+        right = cx.emit(product, &[right, alpha], vec![]);
+    }
+    let value = cx.emit(op, &[left, right], vec![]);
+    Ok(cx.cast(value, dtype).into())
+}
+
+fn mul(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let op = if dtype == DType::Bool { "And" } else { "Mul" };
+    let [left, right] = arithmetic_operands(cx, op, ["self", "other"], dtype)?;
+    let value = cx.emit(op, &[left, right], vec![]);
+    Ok(cx.cast(value, dtype).into())
+}

@@ -1,0 +1,27 @@
+//! `one_hot`: `OneHot` with values 0 and 1. Where the number of classes is left open, it is the largest index plus
+//! one.
+
+use modelexport_graph::DType;
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] =
+    &[Row::new("aten.one_hot.default", "one_hot(Tensor self, int num_classes=-1) -> Tensor", lower)];
+
+fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let classes = cx.int("num_classes")?;
+    let depth = if classes >= 0 {
+        cx.const_ints(&[classes])
+    } else {
+        let largest = cx.reduce("ReduceMax", x, &[], false);
+        let one = cx.const_scalar(DType::I64, 1.0);
+        let count = cx.emit("Add", &[largest, one], vec![]);
+        cx.unsqueeze(count, &[0])
+    };
+    let values = cx.const_ints(&[0, 1]);
+    Ok(cx.emit("OneHot", &[x, depth, values], attrs![axis = -1]).into())
+}

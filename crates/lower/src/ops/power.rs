@@ -1,0 +1,89 @@
+//! `pow` and `float_power`.
+//!
+//! Exponents that are known become the operator that PyTorch uses for them: `Sqrt` (0.5), `Reciprocal` (-1), both
+//! (-0.5). A square stays `Pow`, which runtimes compute as a product and look for in their fusions. Integers are
+//! multiplied where the exponent is small and known: `Pow` goes through `float64` for them.
+
+use crate::context::{Context, Scalar};
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::kernels::kernel_type;
+use crate::ops::support::operands::{operand, real_only};
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.float_power.Scalar",
+        "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+        pow,
+    ),
+    Row::new("aten.float_power.Tensor", "", pow),
+    Row::new(
+        "aten.float_power.Tensor_Scalar",
+        "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+        pow,
+    ),
+    Row::new(
+        "aten.float_power.Tensor_Tensor",
+        "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+        pow,
+    ),
+    Row::new("aten.pow.Scalar", "pow.Scalar(Scalar self, Tensor exponent) -> Tensor", pow),
+    // What an in-place `pow_` by a tensor becomes; PyTorch has no schema for it.
+    Row::new("aten.pow.Tensor", "", pow),
+    Row::new("aten.pow.Tensor_Scalar", "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", pow),
+    Row::new("aten.pow.Tensor_Tensor", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pow),
+];
+
+/// Integer powers up to this are products.
+const MOST_FACTORS: i64 = 4;
+
+fn pow(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let kernel = kernel_type("Pow", dtype, cx.opset);
+    let base = operand(cx, "self", dtype)?;
+    let base = cx.cast(base, kernel);
+    let exponent = match cx.meta_opt("exponent") {
+        Some(_) => None,
+        None => Some(cx.scalar_arg("exponent")?),
+    };
+    if let Some(exponent) = exponent
+        && let Some(value) = known(cx, base, exponent)
+    {
+        return Ok(cx.cast(value, dtype).into());
+    }
+    let exponent = match exponent {
+        Some(exponent) => cx.scalar_value(exponent, kernel),
+        None => {
+            let exponent = operand(cx, "exponent", dtype)?;
+            cx.cast(exponent, kernel)
+        }
+    };
+    let value = cx.emit("Pow", &[base, exponent], vec![]);
+    Ok(cx.cast(value, dtype).into())
+}
+
+/// The power, if the exponent has an operator of its own.
+fn known(cx: &mut Context<'_, '_>, base: ValueId, exponent: Scalar) -> Option<ValueId> {
+    if exponent.is(1.0) {
+        return Some(base);
+    }
+    if !cx.dtype(base).is_float() {
+        let factors = exponent.number()?.as_i64();
+        return (2..=MOST_FACTORS)
+            .contains(&factors)
+            .then(|| (1..factors).fold(base, |product, _| cx.emit("Mul", &[product, base], vec![])));
+    }
+    if exponent.is(0.5) {
+        Some(cx.emit("Sqrt", &[base], vec![]))
+    } else if exponent.is(-0.5) {
+        let root = cx.emit("Sqrt", &[base], vec![]);
+        Some(cx.emit("Reciprocal", &[root], vec![]))
+    } else if exponent.is(-1.0) {
+        Some(cx.emit("Reciprocal", &[base], vec![]))
+    } else {
+        None
+    }
+}
+
