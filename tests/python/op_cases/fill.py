@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, fn, ints, op
+from op_cases import bools, floats, fn, ints, op
 
 TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
 
@@ -48,9 +48,6 @@ for value in (2, 2.5, False):
 op("aten.scalar_tensor.default", 3, dtype=torch.bool)
 fn("aten.scalar_tensor.default", lambda x: torch.scalar_tensor(x.shape[0], dtype=torch.int64) + x, ints(3), dynamic={0: {0: "n"}},
    alternative=[ints(5)])
-op("aten.tensor.int", 3)
-op("aten.tensor.float", 3.5, dtype=torch.float64)
-op("aten.tensor.bool", True)
 
 op("aten.empty.memory_format", [2, 3], compare="shape")
 op("aten.empty_like.default", floats(2, 3), compare="shape")
@@ -59,3 +56,15 @@ op("aten.empty_strided.default", [2, 3], [3, 1], compare="shape")
 op("aten.empty_permuted.default", [2, 3], [0, 1], compare="shape")
 op("aten.new_empty.default", floats(2, 3), [4, 1], compare="shape")
 op("aten.new_empty_strided.default", floats(2, 3), [4, 2], [2, 1], compare="shape")
+
+op("aten.fill.Scalar", floats(2, 3), 2)
+op("aten.fill.Scalar", ints(4), 2.7)
+op("aten.fill.Scalar", bools(4), 1)
+op("aten.fill.Scalar", floats(), -1.5)
+op("aten.fill.Scalar", floats(0, 2), 1)
+op("aten.fill.Scalar", floats(2, 3, dtype=torch.bfloat16), float("-inf"))
+op("aten.fill.Scalar", floats(2, 3), 5, dynamic={0: {0: "n"}}, alternative=[floats(4, 3)])
+op("aten.fill.Tensor", floats(2, 3), floats())
+op("aten.fill.Tensor", ints(2, 3), floats())
+fn("aten.fill.Tensor", lambda x: torch.fill(x, x[0, 1]), floats(2, 3), dynamic={0: {0: "n"}},
+   alternative=[floats(4, 3)])

@@ -1,23 +1,28 @@
-//! `copy`: a tensor that looks like `self` and has the contents of `src`, broadcast and converted. `Cast`, `Expand`.
+//! `copy`: the contents of `src` in the type and the sizes of `self`. `Cast`, `Expand`.
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::ir::{ValueId, model_shape};
+use crate::ir::model_shape;
+use crate::kernels::kernel_type;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[
-    Row::new("aten.copy.default", "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", |cx| {
-        let source = cx.tensor("src")?;
-        if cx.meta("src")?.dtype.is_complex() != cx.out()?.dtype.is_complex() {
-            return cx.refuse("copies between complex and real numbers");
-        }
-        spread(cx, source)
-    }),
-];
+pub static ROWS: &[Row] =
+    &[Row::new("aten.copy.default", "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lower)];
 
-/// `value` in the type and the sizes of the result.
-fn spread(cx: &mut Context<'_, '_>, value: ValueId) -> Result<Outputs> {
+fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let out = cx.out()?;
-    let value = cx.cast(value, out.dtype.real());
-    Ok(cx.expand(value, &model_shape(out))?.into())
+    let source = cx.tensor("src")?;
+    if cx.meta("src")?.dtype.is_complex() != out.dtype.is_complex() {
+        return cx.refuse("copies between complex and real numbers");
+    }
+    let dtype = out.dtype.real();
+    let sizes = model_shape(out);
+    let value = cx.cast(source, dtype);
+    if cx.shape(value) == Some(sizes.as_slice()) {
+        return Ok(value.into());
+    }
+    let kernel = kernel_type("Expand", dtype, cx.opset);
+    let value = cx.cast(value, kernel);
+    let value = cx.expand(value, &sizes)?;
+    Ok(cx.cast(value, dtype).into())
 }

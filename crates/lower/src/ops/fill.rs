@@ -1,5 +1,5 @@
 //! Tensors full of one number: `zeros`, `ones`, `full`, `empty` with their `_like` and `new_` forms, `fill`, `zero`,
-//! and tensors made from one Python number.
+//! `scalar_tensor`.
 //!
 //! Small ones of known size are constants; others are `ConstantOfShape`, or `Expand` of a number that is computed.
 //! `empty` promises no content and is zero.
@@ -87,21 +87,6 @@ pub static ROWS: &[Row] = &[
         "aten.scalar_tensor.default",
         "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         |cx| argument(cx, "s"),
-    ),
-    Row::new(
-        "aten.tensor.bool",
-        "tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-        |cx| argument(cx, "t"),
-    ),
-    Row::new(
-        "aten.tensor.float",
-        "tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-        |cx| argument(cx, "t"),
-    ),
-    Row::new(
-        "aten.tensor.int",
-        "tensor.int(int t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
-        |cx| argument(cx, "t"),
     ),
     Row::new("aten.zero.default", "zero(Tensor self) -> Tensor", |cx| number(cx, 0.0)),
     Row::new(

@@ -23,5 +23,11 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         cx.unsqueeze(count, &[0])
     };
     let values = cx.const_ints(&[0, 1]);
-    Ok(cx.emit("OneHot", &[x, depth, values], attrs![axis = -1]).into())
+    if !cx.meta("self")?.sizes.is_empty() {
+        return Ok(cx.emit("OneHot", &[x, depth, values], attrs![axis = -1]).into());
+    }
+    // A single index is no input for `OneHot`.
+    let row = cx.unsqueeze(x, &[0]);
+    let hot = cx.emit("OneHot", &[row, depth, values], attrs![axis = -1]);
+    Ok(cx.squeeze(hot, &[0]).into())
 }
