@@ -13,8 +13,9 @@ use super::folder::{self, Folder};
 use super::temporary::Temporary;
 use super::{Durability, Error, Role, Settings};
 
-/// Small writes are gathered up to this size.
-const BUFFER: usize = 256 << 10;
+/// Small writes are gathered up to this size and large ones cut into pieces of it: for a longer write the kernel looks
+/// for larger pages, which on a machine whose memory is in pieces takes several times as long as the copy itself.
+const PIECE: usize = 128 << 10;
 
 /// Files that grow beyond this are flushed in the background.
 const BACKGROUND_FLUSH_FROM: u64 = 64 << 20;
@@ -79,12 +80,12 @@ impl OutputFile {
     }
 
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.buffer.len() + bytes.len() <= BUFFER {
+        if self.buffer.len() + bytes.len() <= PIECE {
             self.buffer.extend_from_slice(bytes);
             return Ok(());
         }
         self.flush_buffer()?;
-        if bytes.len() < BUFFER {
+        if bytes.len() < PIECE {
             self.buffer.extend_from_slice(bytes);
             return Ok(());
         }
@@ -118,7 +119,12 @@ impl OutputFile {
 
     /// Writes into an allocated range.
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.file.write_all_at(bytes, offset).map_err(|source| Error::of_write(&self.target, source))
+        let mut at = offset;
+        for piece in bytes.chunks(PIECE) {
+            self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
+            at += piece.len() as u64;
+        }
+        Ok(())
     }
 
     /// The file itself, for copies inside the kernel into an allocated range.

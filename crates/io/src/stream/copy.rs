@@ -5,8 +5,8 @@ use crate::source::Source;
 
 use super::{Error, read_at};
 
-/// For copies through memory. Larger ones are slower: they leave the processor's cache.
-pub(super) const BUFFER: usize = 256 << 10;
+/// For copies through memory. A larger one is slower: it leaves the processor's cache.
+pub(super) const BUFFER: usize = 128 << 10;
 
 /// Up to here, bytes join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;

@@ -7,8 +7,9 @@ use modelexport_graph::StridedView;
 
 use super::{Error, byte_length};
 
-/// Reads and writes shorter than this spend more time on the system call than on the bytes.
-const READ_RUN: u64 = 4 << 10;
+/// Reads shorter than this spend more time on the system call than on the bytes. Short writes cost more than short
+/// reads, so that all else goes into long writes.
+const READ_RUN: u64 = 1 << 10;
 
 /// A gap between two pieces that is cheaper to read along than to skip.
 const GAP: u64 = 2 << 10;
