@@ -261,6 +261,11 @@ impl<'p> Lowering<'p> {
             // Results that nothing reads may be left out (running statistics of a norm, for instance).
             return Ok(());
         };
+        // A node that gives a weight as it is still read it, in its module.
+        let value = match self.builder.ir.value(value).and_then(|value| value.constant.as_ref()) {
+            Some(Constant::Weight { .. }) => self.builder.emit("Identity", &[value], vec![]),
+            _ => value,
+        };
         self.set_tensor(id, value);
         let Some(meta) = graph.tensor(id) else { return Ok(()) };
         if let Some(found) = self.builder.ir.dtype(value)

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use modelexport_graph::Scopes;
+use modelexport_graph::{ScopeId, Scopes};
 
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 
@@ -45,6 +45,11 @@ fn merge_constants(ir: &Ir, replaced: &mut [Option<ValueId>]) -> bool {
     changed
 }
 
+/// Two calls of one module have that module in common.
+fn merged(scopes: &Scopes, a: ScopeId, b: ScopeId) -> ScopeId {
+    if scopes.module(a) == scopes.module(b) { a } else { scopes.lowest_common_ancestor(a, b) }
+}
+
 /// Nodes seen so far by what they compute; the key is complete, so that equal keys are equal nodes.
 type Seen = HashMap<Vec<u8>, (usize, Vec<ValueId>)>;
 
@@ -67,7 +72,7 @@ fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Opti
             (_, Some((at, values))) => {
                 changed = true;
                 if let Some(first) = kept.get_mut(at) {
-                    first.origin.scope = scopes.lowest_common_ancestor(first.origin.scope, node.origin.scope);
+                    first.origin.scope = merged(scopes, first.origin.scope, node.origin.scope);
                 }
                 for (&output, value) in node.outputs.iter().zip(values) {
                     if let Some(slot) = replaced.get_mut(output.0 as usize) {

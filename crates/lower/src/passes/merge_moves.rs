@@ -1,13 +1,14 @@
 //! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
 //! reads. The second keeps its origin; the first goes if nothing else reads it. Makes no nodes.
 
+use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 
 /// True if a node reads from further up.
-pub fn run(ir: &mut Ir) -> bool {
+pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
     let mut moves = vec![None; ir.values.len()];
-    let changed = read_through(&mut graph, ir, &mut moves);
+    let changed = read_through(&mut graph, ir, readers, &mut moves);
     ir.graph = graph;
     changed
 }
@@ -19,11 +20,22 @@ enum Move {
     Reshape { from: ValueId },
 }
 
-fn read_through(graph: &mut Graph, ir: &Ir, moves: &mut [Option<Move>]) -> bool {
+impl Move {
+    fn from(&self) -> ValueId {
+        match self {
+            Move::Transpose { from, .. } | Move::Reshape { from } => *from,
+        }
+    }
+}
+
+fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [Option<Move>]) -> bool {
     let mut changed = false;
     for node in &mut graph.nodes {
         let input = node.inputs.first().copied().flatten();
-        let earlier = input.and_then(|input| moves.get(input.0 as usize).cloned().flatten());
+        let scope = node.origin.scope;
+        let earlier = input
+            .and_then(|input| moves.get(input.0 as usize).cloned().flatten())
+            .filter(|earlier| readers.may_read(ir, earlier.from(), scope));
         match (axes_of(node), earlier) {
             (Some(outer), Some(Move::Transpose { from, axes: inner })) => {
                 let composed: Option<Vec<i64>> =
@@ -44,7 +56,7 @@ fn read_through(graph: &mut Graph, ir: &Ir, moves: &mut [Option<Move>]) -> bool 
         }
         note(node, moves);
         for subgraph in node.subgraphs_mut() {
-            changed |= read_through(subgraph, ir, moves);
+            changed |= read_through(subgraph, ir, readers, moves);
         }
     }
     changed

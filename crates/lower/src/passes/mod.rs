@@ -7,6 +7,7 @@ mod fold;
 mod identity;
 mod merge_moves;
 mod no_op;
+mod readers;
 mod weight_layout;
 
 use modelexport_graph::aten::Program;
@@ -15,6 +16,7 @@ use crate::Options;
 use crate::ir::Ir;
 
 pub use fold::Load;
+use readers::Readers;
 
 /// How often the passes that feed each other run; what is left after that is rare and harmless.
 const ROUNDS: usize = 3;
@@ -23,19 +25,20 @@ const ROUNDS: usize = 3;
 /// folded for nothing, folding makes no-ops visible, and moves that were merged leave equal nodes behind. Weights are
 /// turned last, when all their readers are known.
 pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
-    identity::run(ir);
+    let readers = Readers::new(program);
+    identity::run(ir, &readers);
     dead_code::run(ir);
     for _ in 0..ROUNDS {
         let mut changed = fold::run(ir, program, options.fold_limit, load);
-        changed |= no_op::run(ir);
-        changed |= merge_moves::run(ir);
+        changed |= no_op::run(ir, &readers);
+        changed |= merge_moves::run(ir, &readers);
         changed |= common::run(ir, &program.scopes);
         changed |= dead_code::run(ir);
         if !changed {
             break;
         }
     }
-    if options.weights_can_move && weight_layout::run(ir) {
+    if options.weights_can_move && weight_layout::run(ir, &readers) {
         dead_code::run(ir);
     }
 }

@@ -3,14 +3,15 @@
 
 use modelexport_graph::Dim;
 
+use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 
 /// True if a node was removed.
-pub fn run(ir: &mut Ir) -> bool {
+pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
     let changed = mark(&mut graph, ir);
     ir.graph = graph;
-    changed && super::identity::run(ir)
+    changed && super::identity::run(ir, readers)
 }
 
 /// Turns what changes nothing into copies, which the identity pass removes.

@@ -1,19 +1,20 @@
 //! Writes a weight in another order of its axes instead of transposing it in the graph, if every reader of the weight
 //! is that transpose. Makes no nodes: the readers of the transpose read the weight.
 
+use super::readers::Readers;
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 
 /// True if a transpose was removed.
-pub fn run(ir: &mut Ir) -> bool {
+pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut uses = vec![0u32; ir.values.len()];
     count_uses(&ir.graph, &mut uses);
-    let mut readers: std::collections::HashMap<ValueId, Vec<Vec<i64>>> = std::collections::HashMap::new();
-    collect(&ir.graph, ir, &mut readers);
+    let mut transposes: std::collections::HashMap<ValueId, Vec<Vec<i64>>> = std::collections::HashMap::new();
+    collect(&ir.graph, ir, &mut transposes);
     let mut permuted = std::collections::HashMap::new();
-    let mut weights: Vec<ValueId> = readers.keys().copied().collect();
+    let mut weights: Vec<ValueId> = transposes.keys().copied().collect();
     weights.sort();
     for weight in weights {
-        let Some(permutations) = readers.get(&weight) else { continue };
+        let Some(permutations) = transposes.get(&weight) else { continue };
         let all = uses.get(weight.0 as usize).copied().unwrap_or(0) as usize;
         let Some(first) = permutations.first() else { continue };
         if permutations.len() != all || permutations.iter().any(|other| other != first) {
@@ -40,7 +41,7 @@ pub fn run(ir: &mut Ir) -> bool {
         transposed_weight(node, ir).is_some_and(|(id, _)| permuted.contains_key(&id))
     });
     ir.graph = graph;
-    super::identity::run(ir);
+    super::identity::run(ir, readers);
     true
 }
 
@@ -60,12 +61,12 @@ fn count_uses(graph: &Graph, uses: &mut [u32]) {
     }
 }
 
-fn collect(graph: &Graph, ir: &Ir, readers: &mut std::collections::HashMap<ValueId, Vec<Vec<i64>>>) {
+fn collect(graph: &Graph, ir: &Ir, transposes: &mut std::collections::HashMap<ValueId, Vec<Vec<i64>>>) {
     for node in &graph.nodes {
         if let Some((weight, permutation)) = transposed_weight(node, ir) {
-            readers.entry(weight).or_default().push(permutation.to_vec());
+            transposes.entry(weight).or_default().push(permutation.to_vec());
         }
-        node.subgraphs().for_each(|subgraph| collect(subgraph, ir, readers));
+        node.subgraphs().for_each(|subgraph| collect(subgraph, ir, transposes));
     }
 }
 

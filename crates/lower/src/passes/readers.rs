@@ -1,0 +1,67 @@
+//! Which modules read which weight in the program. A pass may let a node read a weight directly only if the node's
+//! module did so in PyTorch; otherwise a copy stays in between, in the module that did.
+
+use std::collections::HashSet;
+
+use modelexport_graph::aten::{Arg, Graph, InputSpec, Program, ValueId};
+use modelexport_graph::{ModuleId, ScopeId, Scopes};
+
+use crate::ir::{self, Constant, Ir};
+
+pub struct Readers<'p> {
+    scopes: &'p Scopes,
+    /// Weight and module.
+    readers: HashSet<(u32, ModuleId)>,
+}
+
+impl<'p> Readers<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let graph = &program.graph;
+        let mut weights = vec![None; graph.values.len()];
+        for (arg, spec) in graph.inputs.iter().zip(&program.signature.inputs) {
+            if let (
+                Arg::Tensor(id),
+                InputSpec::Parameter { weight }
+                | InputSpec::Buffer { weight, .. }
+                | InputSpec::TensorConstant { weight },
+            ) = (arg, spec)
+                && let Some(slot) = weights.get_mut(id.0 as usize)
+            {
+                *slot = Some(*weight);
+            }
+        }
+        let mut readers = HashSet::new();
+        collect(graph, &weights, &program.scopes, &mut readers);
+        Readers { scopes: &program.scopes, readers }
+    }
+
+    /// Whether a node of `scope` may read `value`: it is no weight, or one that the scope's module reads.
+    pub fn may_read(&self, ir: &Ir, value: ir::ValueId, scope: ScopeId) -> bool {
+        match ir.value(value).and_then(|value| value.constant.as_ref()) {
+            Some(Constant::Weight { weight, .. }) => {
+                self.readers.contains(&(*weight, self.scopes.module(scope)))
+            }
+            _ => true,
+        }
+    }
+}
+
+fn collect(graph: &Graph, weights: &[Option<u32>], scopes: &Scopes, readers: &mut HashSet<(u32, ModuleId)>) {
+    for node in &graph.nodes {
+        let module = scopes.module(node.scope.unwrap_or(Scopes::ROOT));
+        let mut note = |id: &ValueId| {
+            if let Some(weight) = weights.get(id.0 as usize).copied().flatten() {
+                readers.insert((weight, module));
+            }
+        };
+        for arg in &node.args {
+            match &arg.arg {
+                Arg::Tensor(id) => note(id),
+                Arg::Tensors(ids) => ids.iter().for_each(&mut note),
+                Arg::OptionalTensors(ids) => ids.iter().flatten().for_each(&mut note),
+                Arg::NestedTensors(lists) => lists.iter().flatten().for_each(&mut note),
+                _ => {}
+            }
+        }
+    }
+}
