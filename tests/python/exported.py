@@ -1,6 +1,7 @@
 """An exported ONNX file under test: accepted, equal in numbers, tagged on every node."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ import onnx
 import onnx.reference
 import onnxruntime
 import support
+import torch
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,18 @@ def element_types(graph: onnx.GraphProto) -> Iterator[int]:
     yield from (value.type.tensor_type.elem_type for value in [*graph.input, *graph.output])
     for node in all_nodes(graph):
         yield from (attribute.i for attribute in node.attribute if node.op_type == "Cast" and attribute.name == "to")
+
+
+def readers(program: torch.export.ExportedProgram) -> dict[str, set[str]]:
+    """For each parameter and buffer the paths of the modules whose code reads it."""
+    signature = program.graph_signature
+    owned = signature.inputs_to_parameters | signature.inputs_to_buffers
+    found: dict[str, set[str]] = {}
+    for node in program.graph.nodes:
+        if stack := node.meta.get("nn_module_stack"):
+            # `encoder.layer.0@1` is the second call of `encoder.layer.0`.
+            path = re.sub(r"@\d+", "", list(stack.values())[-1][0])
+            for used in node.all_input_nodes:
+                if used.name in owned:
+                    found.setdefault(owned[used.name], set()).add(path)
+    return found

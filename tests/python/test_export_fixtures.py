@@ -2,7 +2,10 @@
 
 import pytest
 import support
-from exported import Exported
+import torch
+from exported import Exported, readers
+
+import _common
 
 OPSETS = (14, 17, 18, 20, 23, 24)
 
@@ -34,3 +37,21 @@ def test_inputs_keep_their_names_and_types(fixture, tmp_path):
     exported = Exported.export(fixture.program, tmp_path / "model.onnx")
     inputs = [value.name for value in exported.model.graph.input]
     assert inputs == [value["name"] for value in fixture.description["inputs"]]
+
+
+def test_nodes_that_read_a_parameter_belong_to_the_module_that_reads_it(fixture, tmp_path):
+    _common.load(fixture.name)
+    exported = Exported.export(fixture.program, tmp_path / "model.onnx")
+    exported.assert_readers(readers(torch.export.load(fixture.program)))
+
+
+def test_dynamic_dimensions_get_the_names_of_the_user(tmp_path):
+    fixture = support.Fixture(support.FIXTURES / "dynamic_batch_seq")
+    wanted = fixture.description["dimensions"]
+    given = [f"--dim-name=tokens:{axis}={name}" for axis, name in wanted["tokens"].items()]
+    exported = Exported.export(fixture.program, tmp_path / "model.onnx", *given)
+    found = {
+        value.name: {str(axis): dim.dim_param for axis, dim in enumerate(value.type.tensor_type.shape.dim) if dim.dim_param}
+        for value in exported.model.graph.input
+    }
+    assert found == wanted

@@ -1,12 +1,10 @@
 """Small public architectures of every family: captured, exported, checked, run, and traced back to their modules."""
 
-import re
-
 import pytest
 import support
 import torch
 import zoo_small
-from exported import Exported
+from exported import Exported, readers
 
 import _common
 
@@ -31,18 +29,3 @@ def test_must_003_every_family_exports(architecture, tmp_path):
     support.assert_all_close(got, [_common.to_numpy(tensor) for tensor in wanted], dtypes)
     exported.assert_tagged()
     exported.assert_readers(readers(program))
-
-
-def readers(program: torch.export.ExportedProgram) -> dict[str, set[str]]:
-    """For each parameter and buffer the paths of the modules whose code reads it."""
-    signature = program.graph_signature
-    owned = signature.inputs_to_parameters | signature.inputs_to_buffers
-    found: dict[str, set[str]] = {}
-    for node in program.graph.nodes:
-        if stack := node.meta.get("nn_module_stack"):
-            # `encoder.layer.0@1` is the second call of `encoder.layer.0`.
-            path = re.sub(r"@\d+", "", list(stack.values())[-1][0])
-            for used in node.all_input_nodes:
-                if used.name in owned:
-                    found.setdefault(owned[used.name], set()).add(path)
-    return found

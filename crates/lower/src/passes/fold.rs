@@ -1,6 +1,8 @@
 //! Computes nodes whose inputs are all constants: masks, index tables, shapes. Small buffers of the model count as
 //! constants; its parameters do not, so that each module keeps the nodes that read its weights. Makes no nodes.
 
+use std::collections::HashMap;
+
 use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::shape::static_shape;
 use modelexport_graph::{DType, Dim};
@@ -18,7 +20,7 @@ const MOST_BUFFER_BYTES: u64 = 1 << 18;
 /// True if a node was computed. Results have at most `limit` bytes.
 pub fn run(ir: &mut Ir, program: &Program, limit: usize, load: Load<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
-    let changed = Folder { ir, program, limit, load }.graph(&mut graph);
+    let changed = Folder { ir, program, limit, load, loaded: HashMap::new() }.graph(&mut graph);
     ir.graph = graph;
     changed
 }
@@ -28,6 +30,9 @@ struct Folder<'a> {
     program: &'a Program,
     limit: usize,
     load: Load<'a>,
+    /// Buffers that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
+    /// other modules would read the buffer.
+    loaded: HashMap<ValueId, Literal>,
 }
 
 impl Folder<'_> {
@@ -71,13 +76,13 @@ impl Folder<'_> {
             return None;
         }
         for &input in node.inputs.iter().flatten() {
-            self.materialize(input);
+            self.load_buffer(input);
         }
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             inputs.push(match input {
                 None => None,
-                Some(input) => Some(self.ir.literal(*input)?),
+                Some(input) => Some(self.ir.literal(*input).or_else(|| self.loaded.get(input))?),
             });
         }
         // Elements are at least one byte, so that no result within the limit is missed.
@@ -121,19 +126,20 @@ impl Folder<'_> {
         (is_plain && bytes <= MOST_BUFFER_BYTES && weight.data.is_some()).then_some(weight)
     }
 
-    /// Reads a buffer into the graph. Its value stays a weight for other readers if the bytes cannot be had.
-    fn materialize(&mut self, id: ValueId) {
+    /// Reads the bytes of a buffer, once.
+    fn load_buffer(&mut self, id: ValueId) {
         let Some(Constant::Weight { weight, .. }) =
             self.ir.value(id).and_then(|value| value.constant.as_ref())
         else {
             return;
         };
+        if self.loaded.contains_key(&id) {
+            return;
+        }
         let Some(weight) = self.small_buffer(*weight) else { return };
         let Some(bytes) = (self.load)(weight) else { return };
         let dims = weight.sizes.iter().map(|&size| size as i64).collect();
         let literal = Literal { dtype: weight.dtype, dims, bytes };
-        if let Some(value) = self.ir.value_mut(id) {
-            value.constant = Some(Constant::Literal(literal));
-        }
+        self.loaded.insert(id, literal);
     }
 }
