@@ -15,6 +15,8 @@ from op_cases import Case
 
 #: Types that numpy and onnxruntime's Python interface cannot pass; they cross the border as float32.
 NARROW = (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
+#: What a case can return.
+NUMBERS = (torch.Tensor, int, float, torch.SymInt, torch.SymFloat)
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 2e-2}
 
 
@@ -35,7 +37,7 @@ class Wrapper(torch.nn.Module):
                 tensor = torch.view_as_complex(tensor)
             given.append(tensor)
         result = self.call(*given)
-        return tuple(outward(leaf) for leaf in _pytree.tree_leaves(result) if isinstance(leaf, (torch.Tensor, int, float)))
+        return tuple(outward(leaf) for leaf in _pytree.tree_leaves(result) if isinstance(leaf, NUMBERS))
 
 
 def outward(value):

@@ -94,8 +94,14 @@ impl<'p> Context<'_, 'p> {
     }
 
     /// All arguments in order, for operators without a schema.
-    pub fn args(&self) -> impl Iterator<Item = &'p Arg> {
-        self.node.args.iter().map(|arg| &arg.arg)
+    pub fn args(&self) -> impl Iterator<Item = &'p Arg> + use<'p> {
+        let node = self.node;
+        node.args.iter().map(|arg| &arg.arg)
+    }
+
+    /// The results as they stand in the program.
+    pub fn results(&self) -> &'p [Arg] {
+        &self.node.outputs
     }
 
     fn default_of(&self, name: &str) -> Option<Default> {
@@ -230,7 +236,7 @@ impl<'p> Context<'_, 'p> {
         match self.arg(name) {
             Some(Arg::Int(value)) => Ok(Some(*value)),
             Some(Arg::Bool(value)) => Ok(Some(i64::from(*value))),
-            Some(Arg::SymInt(id)) => match self.sym_expr(*id).and_then(|expr| expr.as_int()) {
+            Some(Arg::SymInt(id)) => match self.symbolic(*id).and_then(|expr| expr.as_int()) {
                 Some(value) => Ok(Some(value)),
                 None => self.wrong(name, "an integer that is known when exporting", "a symbolic size"),
             },
@@ -324,7 +330,8 @@ impl<'p> Context<'_, 'p> {
 
     // ---- sizes
 
-    fn sym_expr(&self, id: aten::ValueId) -> Option<&'p SymExpr> {
+    /// The expression of a symbolic value.
+    pub fn symbolic(&self, id: aten::ValueId) -> Option<&'p SymExpr> {
         match &self.graph.value(id)?.kind {
             ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr) => Some(expr),
             _ => None,
@@ -332,7 +339,7 @@ impl<'p> Context<'_, 'p> {
     }
 
     fn sym_dim(&self, name: &str, id: aten::ValueId) -> Result<Dim> {
-        match self.sym_expr(id) {
+        match self.symbolic(id) {
             Some(SymExpr::Int(value)) => Ok(Dim::Static(*value)),
             Some(expr) => Ok(Dim::Symbolic(expr.clone())),
             None => self.wrong(name, "a symbolic size", "another kind of value"),
@@ -490,7 +497,7 @@ impl<'p> Context<'_, 'p> {
             Some(Arg::Bool(value)) => Scalar::Bool(*value),
             Some(Arg::Int(value)) => Scalar::Int(*value),
             Some(Arg::Float(value)) => Scalar::Float(*value),
-            Some(Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id)) => match self.sym_expr(*id) {
+            Some(Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id)) => match self.symbolic(*id) {
                 Some(SymExpr::Int(value)) => Scalar::Int(*value),
                 Some(SymExpr::Float(bits)) => Scalar::Float(f64::from_bits(*bits)),
                 Some(SymExpr::Bool(value)) => Scalar::Bool(*value),
@@ -534,20 +541,56 @@ impl<'p> Context<'_, 'p> {
 
     // ---- subgraphs
 
-    /// Lowers a graph argument inside a new ONNX subgraph whose ATen inputs are bound to `inputs`.
-    /// Returns the subgraph, with `graph_inputs` as its formal inputs.
+    /// The graph argument number `index` among the graphs.
+    pub fn graph(&self, index: usize) -> Result<&'p aten::Graph> {
+        let graph = self.args().filter_map(|arg| match arg {
+            Arg::Graph(subgraph) => Some(&subgraph.graph),
+            _ => None,
+        });
+        match graph.into_iter().nth(index) {
+            Some(graph) => Ok(graph),
+            None => self.refuse(format!("has no graph number {index} among its arguments")),
+        }
+    }
+
+    /// What a graph is called with: tensors, and numbers as tensors of one element.
+    pub fn operands(&mut self, arg: &'p Arg) -> Result<Vec<ValueId>> {
+        match arg {
+            Arg::Tensors(ids) => ids.iter().map(|&id| self.operand(id)).collect(),
+            Arg::Tensor(id) | Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
+                Ok(vec![self.operand(*id)?])
+            }
+            Arg::SymInts(values) => {
+                let values = values.iter().map(|value| match value {
+                    SymOr::Value(id) => self.operand(*id),
+                    SymOr::Const(value) => Ok(self.const_ints(&[*value])),
+                });
+                values.collect()
+            }
+            Arg::Int(value) => Ok(vec![self.const_ints(&[*value])]),
+            Arg::Ints(values) => Ok(values.iter().map(|&value| self.const_ints(&[value])).collect()),
+            other => self.wrong("operands", "tensors and numbers", other),
+        }
+    }
+
+    fn operand(&mut self, id: aten::ValueId) -> Result<ValueId> {
+        match self.symbolic(id) {
+            Some(expr) => self.compute(&expr.clone()),
+            None => self.value(id),
+        }
+    }
+
+    /// An ONNX subgraph with the formal inputs `inputs`, filled by `fill`, which returns its outputs.
     pub fn subgraph(
         &mut self,
-        graph: &'p aten::Graph,
-        inputs: &[Option<ValueId>],
-        graph_inputs: Vec<ValueId>,
-        extra_outputs: Vec<ValueId>,
+        inputs: Vec<ValueId>,
+        fill: impl FnOnce(&mut Lowering<'p>) -> Result<Vec<ValueId>>,
     ) -> Result<crate::ir::Graph> {
-        self.lowering.subgraph(graph, inputs, graph_inputs, extra_outputs)
+        self.lowering.subgraph(inputs, fill)
     }
 
     /// Lowers a graph argument into the graph that is open now, as if its nodes stood here.
-    pub fn inline(&mut self, graph: &'p aten::Graph, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
+    pub fn inline(&mut self, graph: &'p aten::Graph, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
         self.lowering.inline(graph, inputs)
     }
 }

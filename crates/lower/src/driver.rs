@@ -11,7 +11,7 @@ use crate::error::{Error, Place, Result};
 use crate::ir::{self, Constant, Value, ValueId};
 use crate::registry::{self, Outputs};
 use crate::symbols::Symbols;
-use crate::{Options, finish, functionalize, passes, report};
+use crate::{Options, finish, functionalize, passes, report, wrappers};
 
 /// Lowers `program` to an ONNX model whose nodes all have an origin, and returns it with the program, whose module
 /// tree the origins refer to. Weights stay where they are; `load` reads small ones for constant folding.
@@ -23,6 +23,7 @@ pub fn lower(
     if !crate::OPSETS.contains(&options.opset) {
         return Err(Error::Opset(options.opset));
     }
+    wrappers::inline(&mut program)?;
     if let Some(missing) = report::unsupported(&program, options) {
         return Err(Error::Unsupported(missing));
     }
@@ -153,7 +154,11 @@ impl<'p> Lowering<'p> {
                     return Err(Error::Program(format!("output `{name}` is made by no node")));
                 }
             },
-            other => self.scalar_output(graph, other)?,
+            other => {
+                let number = self.number_output(graph, other)?;
+                self.builder.origin = Origin::direct(Scopes::ROOT, None);
+                self.builder.squeeze(number, &[0])
+            }
         };
         self.builder.origin = Origin::direct(Scopes::ROOT, None);
         let own = self.builder.emit("Identity", &[value], vec![]);
@@ -169,27 +174,20 @@ impl<'p> Lowering<'p> {
         Ok(Some(own))
     }
 
-    /// A number among the outputs, as a 0-D tensor.
-    fn scalar_output(&mut self, graph: &aten::Graph, arg: &Arg) -> Result<ValueId> {
-        use modelexport_graph::DType;
-        self.builder.origin = Origin::direct(Scopes::ROOT, None);
-        Ok(match arg {
-            Arg::Int(value) => self.builder.const_scalar(DType::I64, *value),
-            Arg::Float(value) => self.builder.const_scalar(DType::F64, *value),
-            Arg::Bool(value) => self.builder.const_scalar(DType::Bool, *value),
-            Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
-                let expr = match graph.value(*id).map(|value| &value.kind) {
-                    Some(ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr)) => {
-                        expr
-                    }
-                    _ => return Err(Error::Program("an output is a symbol without an expression".into())),
-                };
-                let one = self.symbols.compute(&mut self.builder, expr).map_err(|symbol| {
-                    Error::Program(format!("an output needs the size `{symbol}`, which nothing tells"))
-                })?;
-                self.builder.squeeze(one, &[0])
-            }
+    /// A number among the outputs of a graph, as a 1-D tensor of one element.
+    fn number_output(&mut self, graph: &aten::Graph, arg: &Arg) -> Result<ValueId> {
+        let expr = match arg {
+            Arg::Int(value) => SymExpr::Int(*value),
+            Arg::Float(value) => SymExpr::float(*value),
+            Arg::Bool(value) => SymExpr::Bool(*value),
+            Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => match symbolic(graph, *id) {
+                Some(expr) => expr.clone(),
+                None => return Err(Error::Program("an output is a symbol without an expression".into())),
+            },
             other => return Err(Error::Program(format!("an output is not a tensor or a number: {other:?}"))),
+        };
+        self.symbols.compute(&mut self.builder, &expr).map_err(|symbol| {
+            Error::Program(format!("an output needs the size `{symbol}`, which nothing tells"))
         })
     }
 
@@ -232,12 +230,7 @@ impl<'p> Lowering<'p> {
                     }
                 }
                 Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
-                    let expr = match graph.value(*id).map(|value| &value.kind) {
-                        Some(
-                            ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr),
-                        ) => expr,
-                        _ => continue,
-                    };
+                    let Some(expr) = symbolic(graph, *id) else { continue };
                     if let (Some(value), Some(symbol)) = (values.next(), bound_symbol(expr))
                         && !self.symbols.can_compute(expr)
                     {
@@ -313,35 +306,39 @@ impl<'p> Lowering<'p> {
 
     // ---- subgraphs
 
-    /// Lowers `graph` into the graph that is open, with its inputs bound to `inputs`.
-    pub(crate) fn inline(
-        &mut self,
-        graph: &'p aten::Graph,
-        inputs: &[Option<ValueId>],
-    ) -> Result<Vec<ValueId>> {
+    /// Lowers `graph` into the graph that is open, with its inputs bound to `inputs`: tensors, and symbolic numbers
+    /// as tensors of one element. Symbols that are bound inside are not known afterwards: the next use of the graph
+    /// may give them other numbers.
+    pub(crate) fn inline(&mut self, graph: &'p aten::Graph, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+        if graph.inputs.len() != inputs.len() {
+            let (has, given) = (graph.inputs.len(), inputs.len());
+            return Err(Error::Program(format!("a subgraph with {has} inputs is given {given}")));
+        }
+        let symbols = self.symbols.clone();
+        let origin = self.builder.origin.clone();
         self.frames.push(vec![None; graph.values.len()]);
         let result = self.inline_frame(graph, inputs);
         self.frames.pop();
+        self.builder.origin = origin;
+        self.symbols = symbols;
         result
     }
 
-    fn inline_frame(&mut self, graph: &'p aten::Graph, inputs: &[Option<ValueId>]) -> Result<Vec<ValueId>> {
-        for (arg, value) in graph.inputs.iter().zip(inputs) {
-            match (arg, value) {
-                (Arg::Tensor(id), Some(value)) => {
-                    self.set_tensor(*id, *value);
+    fn inline_frame(&mut self, graph: &'p aten::Graph, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+        for (arg, &value) in graph.inputs.iter().zip(inputs) {
+            match arg {
+                Arg::Tensor(id) => {
+                    self.set_tensor(*id, value);
                     if let Some(meta) = graph.tensor(*id) {
-                        self.symbols.bind_sizes(*value, &meta.sizes);
+                        self.symbols.bind_sizes(value, &meta.sizes);
                     }
                 }
-                (Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id), Some(value)) => {
-                    if let Some(
-                        ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr),
-                    ) = graph.value(*id).map(|value| &value.kind)
-                        && let Some(symbol) = expr.as_symbol()
+                Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) => {
+                    if let Some(expr) = symbolic(graph, *id)
+                        && let Some(symbol) = bound_symbol(expr)
                         && !self.symbols.can_compute(expr)
                     {
-                        self.symbols.bind_value(symbol, *value);
+                        self.symbols.bind_value(symbol, value);
                     }
                 }
                 _ => {}
@@ -361,37 +358,34 @@ impl<'p> Lowering<'p> {
                         )));
                     }
                 },
-                other => outputs.push(self.scalar_output(graph, other)?),
+                other => outputs.push(self.number_output(graph, other)?),
             }
         }
         Ok(outputs)
     }
 
-    /// Lowers `graph` as an ONNX subgraph. Its outputs are values of its own: ONNX wants no outer value there.
+    /// An ONNX subgraph with the formal inputs `inputs`, filled by `fill`, which returns its outputs. They become
+    /// values of the subgraph's own: ONNX wants no outer value there.
     pub(crate) fn subgraph(
         &mut self,
-        graph: &'p aten::Graph,
-        inputs: &[Option<ValueId>],
-        graph_inputs: Vec<ValueId>,
-        extra_outputs: Vec<ValueId>,
+        inputs: Vec<ValueId>,
+        fill: impl FnOnce(&mut Self) -> Result<Vec<ValueId>>,
     ) -> Result<ir::Graph> {
-        let origin = self.builder.origin.clone();
+        let symbols = self.symbols.clone();
         self.builder.open();
-        let inner = self.inline(graph, inputs);
-        self.builder.origin = origin;
-        let inner = match inner {
-            Ok(inner) => inner,
-            Err(error) => {
-                self.builder.close(Vec::new(), Vec::new());
-                return Err(error);
-            }
-        };
-        let mut outputs = Vec::new();
-        for value in extra_outputs.into_iter().chain(inner) {
-            let own = self.builder.emit("Identity", &[value], vec![]);
-            outputs.push(own);
-        }
-        Ok(self.builder.close(graph_inputs, outputs))
+        let filled = fill(self);
+        self.symbols = symbols;
+        let outputs = filled?.into_iter().map(|value| self.builder.emit("Identity", &[value], vec![]));
+        let outputs = outputs.collect();
+        Ok(self.builder.close(inputs, outputs))
+    }
+}
+
+/// The expression of a symbolic value.
+fn symbolic(graph: &aten::Graph, id: aten::ValueId) -> Option<&SymExpr> {
+    match &graph.value(id)?.kind {
+        ValueKind::SymInt(expr) | ValueKind::SymFloat(expr) | ValueKind::SymBool(expr) => Some(expr),
+        _ => None,
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! The road of a program through this crate, each step a module:
 //!
-//! 1. [`report`]: everything that has no row in the registry is collected and told at once;
-//! 2. [`functionalize`]: mutation becomes values (ATen to ATen);
-//! 3. [`driver`]: every ATen node is lowered by the row of [`registry`] that fits the opset, through [`context`],
+//! 1. [`wrappers`]: graphs that run once inside a node take its place (ATen to ATen);
+//! 2. [`report`]: everything that has no row in the registry is collected and told at once;
+//! 3. [`functionalize`]: mutation becomes values (ATen to ATen);
+//! 4. [`driver`]: every ATen node is lowered by the row of [`registry`] that fits the opset, through [`context`],
 //!    which stamps each emitted node with its origin, into the graph of [`ir`];
-//! 4. [`passes`]: clean-up, each pass with its origin rule;
-//! 5. [`finish`]: names, and the ONNX model.
+//! 5. [`passes`]: clean-up, each pass with its origin rule;
+//! 6. [`finish`]: names, and the ONNX model.
 
 pub mod builder;
 pub mod context;
@@ -28,6 +29,8 @@ pub mod schema;
 pub mod symbols;
 #[cfg(test)]
 pub(crate) mod test_program;
+pub mod unique_names;
+pub mod wrappers;
 
 pub use driver::lower;
 pub use error::{Error, Result};

@@ -24,7 +24,7 @@ enum Source {
 }
 
 /// Bound symbols and the expressions that were computed already.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Symbols {
     sources: HashMap<Name, Source>,
     /// One for each open graph: a value made in a subgraph is not seen outside.

@@ -176,8 +176,18 @@ impl<'a> Frame<'_, 'a> {
         self.values.resolve(&self.graph, &tensor.name, Sort::Tensor, place)
     }
 
+    /// PyTorch writes operands of higher-order operators as a list of tensors also if there are symbolic numbers
+    /// among them.
     fn tensors(&self, tensors: &[Named<'a>], place: &dyn Fn() -> Place) -> Result<Vec<ValueId>, Problem> {
-        tensors.iter().map(|tensor| self.tensor(tensor, place)).collect()
+        let operand = |named: &Named<'a>| {
+            self.tensor(named, place).or_else(|problem| {
+                [Sort::SymInt, Sort::SymFloat, Sort::SymBool]
+                    .into_iter()
+                    .find_map(|sort| self.values.resolve(&self.graph, &named.name, sort, place).ok())
+                    .ok_or(problem)
+            })
+        };
+        tensors.iter().map(operand).collect()
     }
 
     fn sym_int(&self, value: SymIntArgument<'a>, place: &dyn Fn() -> Place) -> Result<SymOr<i64>, Problem> {

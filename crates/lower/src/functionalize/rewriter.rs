@@ -4,11 +4,11 @@
 //! that it changed), and a tensor shows a place of [`Aliases`]. A read of a value becomes a read of the value that
 //! holds the contents of its place now.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
-use modelexport_graph::{DType, Name};
 
 use super::aliases::{Aliases, MAX_DEPTH, PlaceId, Step, Writer};
 use super::dtype::computed_dtype;
@@ -16,6 +16,7 @@ use super::twin::{self, Effect, aten_name, effect, functional_twin};
 use super::view::{self, How, Kind, View, named, shown_by, source_of};
 use super::{Locate, statistics};
 use crate::error::{Error, Result};
+use crate::unique_names::UniqueNames;
 
 /// Pending writes of one memory before they are carried to its root whether read or not: what a read looks through
 /// stays short.
@@ -35,17 +36,14 @@ pub(super) struct Rewriter<'a> {
     tensors: Vec<PlaceId>,
     /// The tensor that each value names.
     named: Vec<Option<TensorId>>,
-    names: HashSet<Name>,
-    /// The next number to try for a name that is taken.
-    next_number: HashMap<Name, u32>,
+    names: UniqueNames,
     /// The node in work.
     at: Node,
 }
 
 impl<'a> Rewriter<'a> {
     pub(super) fn new(graph: &'a mut Graph, locate: Locate<'a>) -> Self {
-        let names = graph.values.iter().map(|value| value.name.clone());
-        let names = names.chain(graph.nodes.iter().map(|node| node.name.clone())).collect();
+        let names = UniqueNames::of(graph);
         let named = vec![None; graph.values.len()];
         let at = Node {
             name: "".into(),
@@ -63,7 +61,6 @@ impl<'a> Rewriter<'a> {
             tensors: Vec::new(),
             named,
             names,
-            next_number: HashMap::new(),
             at,
         }
     }
@@ -522,7 +519,7 @@ impl<'a> Rewriter<'a> {
     }
 
     fn convert(&mut self, value: ValueId, dtype: DType, result: ValueId) {
-        let name = self.unique(&format!("{}_to", self.at.name.trim_end_matches('_')));
+        let name = self.names.take(&format!("{}_to", self.at.name.trim_end_matches('_')));
         self.nodes.push(Node {
             name,
             target: "aten._to_copy.default".into(),
@@ -533,24 +530,8 @@ impl<'a> Rewriter<'a> {
         });
     }
 
-    /// A name that nothing in the graph has.
-    fn unique(&mut self, wanted: &str) -> Name {
-        let wanted: Name = wanted.into();
-        if self.names.insert(wanted.clone()) {
-            return wanted;
-        }
-        let number = self.next_number.entry(wanted.clone()).or_insert(0);
-        loop {
-            *number += 1;
-            let name: Name = format!("{wanted}_{number}").into();
-            if self.names.insert(name.clone()) {
-                return name;
-            }
-        }
-    }
-
     pub(super) fn new_value(&mut self, wanted: &str, meta: TensorMeta) -> ValueId {
-        let name = self.unique(wanted);
+        let name = self.names.take(wanted);
         self.graph.add_value(name, ValueKind::Tensor(meta))
     }
 

@@ -1,0 +1,64 @@
+//! `cond`: `If`, whose branches read what they need from outside. A condition that is known when exporting leaves its
+//! branch only.
+//!
+//! `cond(condition, true_graph, false_graph, operands)`.
+
+use modelexport_graph::SymExpr;
+use modelexport_graph::aten::Arg;
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[Row::new("higher_order.cond", "", lower)];
+
+enum Condition {
+    Known(bool),
+    Computed(ValueId),
+}
+
+fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let condition = condition(cx)?;
+    let (when_true, when_false) = (cx.graph(0)?, cx.graph(1)?);
+    let operands = match cx.args().nth(3) {
+        Some(operands) => cx.operands(operands)?,
+        None => Vec::new(),
+    };
+    let condition = match condition {
+        Condition::Known(known) => {
+            let branch = if known { when_true } else { when_false };
+            return Ok(cx.inline(branch, &operands)?.into());
+        }
+        Condition::Computed(value) => value,
+    };
+    let then_branch = cx.subgraph(Vec::new(), |lowering| lowering.inline(when_true, &operands))?;
+    let else_branch = cx.subgraph(Vec::new(), |lowering| lowering.inline(when_false, &operands))?;
+    let (count, other) = (then_branch.outputs.len(), else_branch.outputs.len());
+    if count != other {
+        return cx.refuse(format!("has branches with {count} and {other} results"));
+    }
+    let looks = then_branch.outputs.clone();
+    let attributes = attrs![then_branch = then_branch, else_branch = else_branch];
+    let outputs = cx.emit_many("If", &[Some(condition)], attributes, count);
+    // Tensors get theirs from the program; numbers have it from inside.
+    for (&output, inside) in outputs.iter().zip(looks) {
+        let dtype = cx.dtype(inside);
+        cx.set_dtype(output, dtype);
+    }
+    Ok(outputs.into())
+}
+
+fn condition(cx: &mut Context<'_, '_>) -> Result<Condition> {
+    Ok(match cx.args().next() {
+        Some(Arg::Bool(known)) => Condition::Known(*known),
+        Some(Arg::Tensor(id)) => Condition::Computed(cx.value(*id)?),
+        Some(Arg::SymBool(id)) => match cx.symbolic(*id) {
+            Some(SymExpr::Bool(known)) => Condition::Known(*known),
+            Some(expr) => Condition::Computed(cx.compute(&expr.clone())?),
+            None => return cx.wrong("condition", "a truth value", "another kind of value"),
+        },
+        other => return cx.wrong("condition", "a tensor or a truth value", other),
+    })
+}
