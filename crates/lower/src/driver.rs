@@ -157,7 +157,9 @@ impl<'p> Lowering<'p> {
             other => {
                 let number = self.number_output(graph, other)?;
                 self.builder.origin = Origin::direct(Scopes::ROOT, None);
-                self.builder.squeeze(number, &[0])
+                let scalar = self.builder.squeeze(number, &[0]);
+                self.builder.set_shape(scalar, Vec::new());
+                scalar
             }
         };
         self.builder.origin = Origin::direct(Scopes::ROOT, None);

@@ -244,3 +244,84 @@ fn for_each_value(arg: &mut Arg, visit: &mut dyn FnMut(&mut ValueId)) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use modelexport_graph::DType;
+    use modelexport_graph::aten::TensorMeta;
+
+    use super::*;
+    use crate::test_program::{TestProgram, tensor, text};
+
+    fn of(value: ValueId) -> (&'static str, Arg) {
+        ("self", Arg::Tensor(value))
+    }
+
+    #[test]
+    fn a_region_without_gradients_is_part_of_the_graph() {
+        let mut inner = TestProgram::new();
+        let a = inner.input("add", tensor(&[3]));
+        let b = inner.node("aten.add_.Tensor", &[of(a), ("other", Arg::Int(2))], tensor(&[3]));
+        let c = inner.node("aten.neg.default", &[of(b)], tensor(&[3]));
+        let region = inner.into_subgraph("submod_1", &[c, a]);
+        let mut p = TestProgram::new();
+        let x = p.input("x", tensor(&[3]));
+        let y = p.node("aten.add.Tensor", &[of(x), ("other", Arg::Int(1))], tensor(&[3]));
+        let operands = [("", Arg::Bool(false)), ("", region), ("", Arg::Tensor(y))];
+        let results =
+            p.nodes("higher_order.wrap_with_set_grad_enabled", &operands, &[tensor(&[3]), tensor(&[3])]);
+        let neg = p.node("aten.neg.default", &[of(results[1])], tensor(&[3]));
+        let mut program = p.outputs(&[results[0], neg]);
+        assert!(inline(&mut program).is_ok());
+        assert_snapshot!(text(&program.graph), @r"
+        add = aten.add.Tensor(x, 1)
+        add_ = aten.add_.Tensor(add, 2)
+        wrap_with_set_grad_enabled_0 = aten.neg.default(add_)
+        neg = aten.neg.default(add)
+        return wrap_with_set_grad_enabled_0, neg
+        ");
+    }
+
+    #[test]
+    fn autocast_shows_what_it_casts() {
+        let half = |sizes: &[i64]| TensorMeta { dtype: DType::BF16, ..tensor(sizes) };
+        let mut inner = TestProgram::new();
+        let a = inner.input("a", tensor(&[3, 3]));
+        let product = inner.node("aten.matmul.default", &[of(a), ("other", Arg::Tensor(a))], half(&[3, 3]));
+        let sum = inner.node("aten.add.Tensor", &[of(product), ("other", Arg::Tensor(a))], tensor(&[3, 3]));
+        let region = inner.into_subgraph("submod_1", &[sum]);
+        let mut p = TestProgram::new();
+        let x = p.input("x", tensor(&[3, 3]));
+        let operands = [
+            ("", Arg::Str("cpu".into())),
+            ("", Arg::DType(DType::BF16)),
+            ("", Arg::Bool(true)),
+            ("", Arg::Bool(false)),
+            ("", region),
+            ("", Arg::Tensor(x)),
+        ];
+        let y = p.node("higher_order.wrap_with_autocast", &operands, tensor(&[3, 3]));
+        let mut program = p.outputs(&[y]);
+        assert!(inline(&mut program).is_ok());
+        assert_snapshot!(text(&program.graph), @r"
+        matmul.cast.3 = aten._to_copy.default(x, bfloat16)
+        matmul.cast.4 = aten._to_copy.default(x, bfloat16)
+        matmul = aten.matmul.default(matmul.cast.3, matmul.cast.4)
+        wrap_with_autocast = aten.add.Tensor(matmul, x)
+        return wrap_with_autocast
+        ");
+    }
+
+    #[test]
+    fn a_wrapper_with_another_number_of_operands_is_refused() {
+        let mut inner = TestProgram::new();
+        let a = inner.input("a", tensor(&[3]));
+        let region = inner.into_subgraph("submod_1", &[a]);
+        let mut p = TestProgram::new();
+        p.input("x", tensor(&[3]));
+        let y = p.node("higher_order.wrap", &[("", region)], tensor(&[3]));
+        let mut program = p.outputs(&[y]);
+        assert!(matches!(inline(&mut program), Err(Error::Node { place, .. }) if place.node == "wrap"));
+    }
+}
