@@ -7,6 +7,7 @@ mod fold;
 mod identity;
 mod merge_moves;
 mod no_op;
+mod padded_max_pool;
 mod readers;
 mod weight_layout;
 
@@ -38,6 +39,7 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
             break;
         }
     }
+    padded_max_pool::run(ir, options.opset);
     if options.weights_can_move && weight_layout::run(ir, &readers) {
         dead_code::run(ir);
     }

@@ -13,8 +13,7 @@ pub(crate) struct Standardized {
     pub inverse_deviation: ValueId,
 }
 
-/// Over `axes`, which stay with size 1 in the statistics. onnxruntime knows these nodes as a layer norm; where they are
-/// none because the first axis takes part, it would take them for one all the same, so that they get another form.
+/// Over `axes`, which stay with size 1 in the statistics. onnxruntime knows these nodes as a layer norm.
 pub(crate) fn standardize(
     cx: &mut Context<'_, '_>,
     x: ValueId,
@@ -24,21 +23,13 @@ pub(crate) fn standardize(
 ) -> Standardized {
     let mean = cx.reduce("ReduceMean", x, axes, true);
     let centered = cx.emit("Sub", &[x, mean], vec![]);
-    let is_layer_norm = !axes.contains(&0);
-    let squares = if is_layer_norm {
-        square(cx, centered, dtype)
-    } else {
-        cx.emit("Mul", &[centered, centered], vec![])
-    };
+    let squares = square(cx, centered, dtype);
     let variance = cx.reduce("ReduceMean", squares, axes, true);
     let eps = cx.const_scalar(dtype, eps);
     let sum = cx.emit("Add", &[variance, eps], vec![]);
     let deviation = cx.emit("Sqrt", &[sum], vec![]);
+    let value = cx.emit("Div", &[centered, deviation], vec![]);
     let inverse_deviation = cx.emit("Reciprocal", &[deviation], vec![]);
-    let value = match is_layer_norm {
-        true => cx.emit("Div", &[centered, deviation], vec![]),
-        false => cx.emit("Mul", &[centered, inverse_deviation], vec![]),
-    };
     Standardized { value, mean, inverse_deviation }
 }
 
