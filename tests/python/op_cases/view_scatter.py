@@ -42,6 +42,7 @@ op("aten.diagonal_scatter.default", floats(4, 5), floats(3), -1)
 op("aten.diagonal_scatter.default", floats(4, 5), floats(0), 5)
 op("aten.diagonal_scatter.default", floats(2, 4, 3, 5), floats(2, 3, 4), 0, 1, -1)
 op("aten.diagonal_scatter.default", floats(2, 4, 5), floats(2, 3), 1, 2, 1)
+op("aten.diagonal_scatter.default", floats(40, 30, 50), floats(50, 29), 1, 0, 1)
 fn("aten.diagonal_scatter.default", lambda x, y: torch.diagonal_scatter(x, y), floats(4, 4), floats(4),
    dynamic={0: {0: "n", 1: "n"}, 1: {0: "n"}}, alternative=[floats(3, 3), floats(3)])
 

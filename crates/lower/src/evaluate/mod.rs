@@ -4,6 +4,7 @@ mod array;
 mod elementwise;
 mod layout;
 mod reduce;
+mod scatter;
 
 use modelexport_graph::DType;
 
@@ -91,6 +92,11 @@ fn compute(node: &Node, inputs: &[Option<Array>], most: usize) -> Option<Vec<Arr
         }
         "Gather" => one(layout::gather(x, input(1)?, int("axis", 0))),
         "GatherElements" => one(layout::gather_elements(x, input(1)?, int("axis", 0))),
+        "GatherND" if int("batch_dims", 0) == 0 => one(scatter::gather_nd(x, input(1)?)),
+        "ScatterND" if overwrites(node) => one(scatter::scatter_nd(x, input(1)?, input(2)?)),
+        "ScatterElements" if overwrites(node) => {
+            one(scatter::scatter_elements(x, input(1)?, input(2)?, int("axis", 0)))
+        }
         "Concat" => {
             let parts = inputs.iter().map(Option::as_ref).collect::<Option<Vec<&Array>>>()?;
             one(layout::concat(&parts, int("axis", 0)))
@@ -122,6 +128,15 @@ fn compute(node: &Node, inputs: &[Option<Array>], most: usize) -> Option<Vec<Arr
         }
         "MatMul" => one(reduce::matmul(x, input(1)?)),
         op => one(elementwise::unary(op, x)),
+    }
+}
+
+/// Whether a scatter puts its updates in the place of what is there.
+fn overwrites(node: &Node) -> bool {
+    match node.attribute("reduction") {
+        None => true,
+        Some(Attr::Str(reduction)) => reduction == "none",
+        Some(_) => false,
     }
 }
 
@@ -182,6 +197,22 @@ mod tests {
         let x = floats(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
         let index = Literal::scalar(DType::I64, (-1i64).into()).unwrap();
         assert_eq!(values(run("Gather", &[x, index], attrs![axis = 1])), (vec![2], vec![2.0, 4.0]));
+    }
+
+    #[test]
+    fn scatters_write_rows_and_elements() {
+        let x = floats(&[3, 2], &[0.0; 6]);
+        let indices = Literal { dims: vec![2, 1], ..Literal::ints(&[-1, 0]) };
+        let rows = floats(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let written = run("ScatterND", &[x.clone(), indices.clone(), rows], vec![]);
+        assert_eq!(values(written.clone()), (vec![3, 2], vec![3.0, 4.0, 0.0, 0.0, 1.0, 2.0]));
+        let read = run("GatherND", &[written.unwrap(), indices.clone()], vec![]);
+        assert_eq!(values(read), (vec![2, 2], vec![1.0, 2.0, 3.0, 4.0]));
+        let elements = floats(&[2, 1], &[7.0, 8.0]);
+        let written = run("ScatterElements", &[x.clone(), indices, elements], attrs![axis = 0]);
+        assert_eq!(values(written).1, [8.0, 0.0, 0.0, 0.0, 7.0, 0.0]);
+        let outside = Literal { dims: vec![1, 1], ..Literal::ints(&[3]) };
+        assert!(run("ScatterND", &[x, outside, floats(&[1, 2], &[1.0, 2.0])], vec![]).is_none());
     }
 
     #[test]

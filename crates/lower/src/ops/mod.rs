@@ -53,6 +53,7 @@ families! {
     grouped_mm,
     index,
     index_put,
+    is_all_true,
     item,
     join,
     kron,

@@ -237,6 +237,9 @@ fn diagonal_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         return Ok(x.into());
     }
     let (down, right) = ((-offset).max(0), offset.max(0));
+    if let Some(written) = at_diagonal(cx, (first, second), (down, right))? {
+        return Ok(written);
+    }
     let indices = match length.as_static() {
         Some(length) => {
             let places: Vec<i64> = (0..length).flat_map(|i| [i + down, i + right]).collect();
@@ -255,6 +258,43 @@ fn diagonal_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     // The diagonal is the last axis of `src`.
     let source = bring_diagonal_to_front(cx, source)?;
     with_axes_in_front(cx, x, source, indices, &[first, second])
+}
+
+/// One `ScatterND` with an index for each element of a small `src`.
+fn at_diagonal(
+    cx: &mut Context<'_, '_>,
+    (first, second): (i64, i64),
+    (down, right): (i64, i64),
+) -> Result<Option<Outputs>> {
+    let rank = cx.meta("self")?.sizes.len() as i64;
+    let Some(mut dims) = modelexport_graph::shape::static_shape(&cx.meta("src")?.sizes) else { return Ok(None) };
+    let count = dims.iter().fold(1i64, |count, &size| count.saturating_mul(size));
+    if count.saturating_mul(rank) > MAX_INDICES || count == 0 {
+        return Ok(None);
+    }
+    let mut indices = Vec::new();
+    for element in 0..count {
+        // The place in `src`, whose last axis is the diagonal.
+        let mut at = Vec::with_capacity(dims.len());
+        let mut rest = element;
+        for &size in dims.iter().rev() {
+            at.push(rest % size);
+            rest /= size;
+        }
+        let along = at.first().copied().unwrap_or(0);
+        let mut others = at.into_iter().skip(1).rev();
+        for axis in 0..rank {
+            indices.push(match axis {
+                _ if axis == first => along + down,
+                _ if axis == second => along + right,
+                _ => others.next().unwrap_or(0),
+            });
+        }
+    }
+    dims.push(rank);
+    let indices = cx.constant(Literal { dims, ..Literal::ints(&indices) });
+    let (x, source) = operands(cx)?;
+    Ok(Some(cx.emit("ScatterND", &[x, indices, source], vec![]).into()))
 }
 
 fn bring_diagonal_to_front(cx: &mut Context<'_, '_>, source: ValueId) -> Result<ValueId> {
