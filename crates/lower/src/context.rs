@@ -281,6 +281,18 @@ impl<'p> Context<'_, 'p> {
         }
     }
 
+    /// A list of numbers.
+    pub fn floats_opt(&self, name: &str) -> Result<Option<Vec<f64>>> {
+        match self.arg(name) {
+            Some(Arg::Floats(values)) => Ok(Some(values.clone())),
+            Some(Arg::Ints(values)) => Ok(Some(values.iter().map(|&value| value as f64).collect())),
+            // An empty list has no kind of its own.
+            Some(Arg::Tensors(values)) if values.is_empty() => Ok(Some(Vec::new())),
+            None => Ok(None),
+            Some(other) => self.wrong(name, "a list of numbers", other),
+        }
+    }
+
     pub fn str_opt(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             Some(Arg::Str(value)) => Ok(Some(value.to_string())),

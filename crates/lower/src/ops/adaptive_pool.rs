@@ -9,6 +9,7 @@
 use modelexport_graph::{DType, Dim};
 
 use super::max_pool::pool_type;
+use super::support::axis_product::multiply_axis;
 use super::support::compute::{const_floats, float_type, product, single_type, tensor_as};
 use super::support::window::{last, with_batch};
 use crate::attrs;
@@ -177,34 +178,6 @@ fn computed_weights(cx: &mut Context<'_, '_>, from: &Dim, to: i64, dtype: DType)
     let lengths = cx.emit("Sub", &[ends, starts], vec![]);
     let lengths = cx.cast(lengths, dtype);
     Ok(cx.emit("Div", &[covered, lengths], vec![]))
-}
-
-/// The product of a matrix `[out, in]` with one axis of `x`. `sizes` are those of the result.
-pub(crate) fn multiply_axis(
-    cx: &mut Context<'_, '_>,
-    x: ValueId,
-    weights: ValueId,
-    sizes: &[Dim],
-    axis: usize,
-) -> Result<ValueId> {
-    let behind = sizes.get(axis + 1..).unwrap_or(&[]);
-    let y = match behind.len() {
-        0 => {
-            let weights = cx.transpose(weights, &[1, 0]);
-            cx.emit("MatMul", &[x, weights], vec![])
-        }
-        1 => cx.emit("MatMul", &[weights, x], vec![]),
-        _ => {
-            let before = sizes.get(..axis).unwrap_or(&[]);
-            let old = cx.shape(x).and_then(|shape| shape.get(axis)).cloned().unwrap_or(Dim::Static(-1));
-            let merged: Vec<Dim> = before.iter().cloned().chain([old, product(behind)]).collect();
-            let matrix = cx.reshape(x, &merged)?;
-            let product = cx.emit("MatMul", &[weights, matrix], vec![]);
-            cx.reshape(product, sizes)?
-        }
-    };
-    cx.set_shape(y, sizes.to_vec());
-    Ok(y)
 }
 
 fn maximum(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {

@@ -1,6 +1,6 @@
 //! `scaled_dot_product_attention`: `softmax(scale * q @ k^T + mask) @ v`.
 //!
-//! `Attention` from opset 23 for tensors with heads; otherwise
+//! `Attention` from opset 23 where it does the same in onnxruntime, otherwise
 //!
 //! ```text
 //! Mul (q by the scale), Transpose (k), MatMul, Add (mask), Softmax, MatMul
@@ -96,8 +96,7 @@ impl<'p> Attention<'p> {
 
     /// One `Attention` node where it fits.
     fn fused(&self, cx: &mut Context<'_, '_>) -> Result<ValueId> {
-        let has_heads = [self.query, self.key, self.value].iter().all(|sizes| sizes.len() == 4);
-        let (Some(scale), true) = (self.scale, has_heads && self.dropout == 0.0) else {
+        let (Some(scale), true) = (self.scale, self.can_fuse(cx)) else {
             return Ok(self.composed(cx)?.output);
         };
         let compute = float_type(self.dtype);
@@ -110,6 +109,18 @@ impl<'p> Attention<'p> {
         }
         let y = cx.emit_optional("Attention", &[Some(q), Some(k), Some(v), mask], attributes);
         Ok(cx.cast(y, self.dtype))
+    }
+
+    /// onnxruntime's `Attention` wants masks for every row, takes the lowest finite number for minus infinity (where
+    /// PyTorch does not) and makes NaN of masked rows in `float64`.
+    fn can_fuse(&self, cx: &Context<'_, '_>) -> bool {
+        let has_heads = [self.query, self.key, self.value].iter().all(|sizes| sizes.len() == 4);
+        let mask_fits = cx.meta_opt("attn_mask").is_none_or(|mask| {
+            mask.dtype == DType::Bool
+                && last(&mask.sizes, 2).first() == last(self.query, 2).first()
+                && last(&mask.sizes, 2).last() == last(self.key, 2).first()
+        });
+        has_heads && mask_fits && self.dropout == 0.0 && self.dtype != DType::F64
     }
 
     /// The mask as numbers that are added to the scores.

@@ -4,7 +4,7 @@
 //! powers otherwise. `cdist` takes all differences, where PyTorch may use products of matrices for p = 2: the result
 //! is the same up to rounding.
 
-use modelexport_graph::DType;
+use modelexport_graph::{DType, Dim};
 
 use super::support::compute::{formula_type, tensor_as};
 use crate::context::Context;
@@ -88,9 +88,15 @@ fn cosine(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let axis = axis - out.sizes.len() as i64 - 1;
     let eps = cx.float("eps")?;
     let eps = cx.const_scalar(compute, eps);
+    let sizes = broadcast(&cx.meta("x1")?.sizes, &cx.meta("x2")?.sizes);
     let mut unit = Vec::with_capacity(2);
     for name in ["x1", "x2"] {
         let x = tensor_as(cx, name, compute)?;
+        // What is broadcast along the axis of the vectors counts for their length.
+        let own = &cx.meta(name)?.sizes;
+        let at = own.len() as i64 + axis;
+        let is_whole = usize::try_from(at).is_ok_and(|at| own.get(at) == sizes.get(sizes.len() - own.len() + at));
+        let x = if is_whole { x } else { cx.expand(x, &sizes)? };
         let length = cx.reduce("ReduceL2", x, &[axis], true);
         let length = cx.emit("Max", &[length, eps], vec![]);
         unit.push(cx.emit("Div", &[x, length], vec![]));
@@ -98,4 +104,17 @@ fn cosine(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let products = cx.emit("Mul", &unit, vec![]);
     let y = cx.reduce("ReduceSum", products, &[axis], false);
     Ok(cx.cast(y, out.dtype).into())
+}
+
+/// The sizes of an elementwise result.
+fn broadcast(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
+    let rank = a.len().max(b.len());
+    let size = |sizes: &[Dim], axis: usize| (axis + sizes.len()).checked_sub(rank).and_then(|at| sizes.get(at)).cloned();
+    (0..rank)
+        .map(|axis| match (size(a, axis), size(b, axis)) {
+            (Some(size), Some(other)) if size.is(1) => other,
+            (Some(size), _) | (None, Some(size)) => size,
+            (None, None) => Dim::Static(1),
+        })
+        .collect()
 }

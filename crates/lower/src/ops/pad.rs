@@ -67,10 +67,10 @@ fn by_name(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 /// PyTorch's enumeration of the modes.
 fn by_number(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let mode = match cx.int("mode")? {
-        0 => Mode::Constant,
-        1 => Mode::Reflect,
-        2 => Mode::Replicate,
-        3 => Mode::Circular,
+        0 => Mode::Reflect,
+        1 => Mode::Replicate,
+        2 => Mode::Circular,
+        3 => Mode::Constant,
         other => return cx.wrong("mode", "a number from 0 to 3", other),
     };
     lower(cx, "pad", mode)

@@ -1,5 +1,6 @@
 //! What several operator files share.
 
+pub(crate) mod axis_product;
 pub(crate) mod compute;
 pub(crate) mod contraction;
 pub(crate) mod fill;

@@ -1,0 +1,160 @@
+//! `_upsample_*_aa`: resampling with a filter that widens when shrinking.
+//!
+//! `Resize` with `antialias` and `exclude_outside` from opset 18; a product with a matrix of weights for each axis
+//! before that, for `align_corners` and for the Lanczos filter, for which sizes must be known.
+
+use super::support::axis_product::multiply_axis;
+use super::support::compute::{const_floats, float_type, single_type, tensor_as};
+use super::upsample::{Sizes, resize};
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten._upsample_bilinear2d_aa.default",
+        "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        |cx| lower(cx, Filter::Triangle),
+    ),
+    Row::new(
+        "aten._upsample_bilinear2d_aa.vec",
+        "_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        |cx| lower(cx, Filter::Triangle),
+    ),
+    Row::new(
+        "aten._upsample_bicubic2d_aa.default",
+        "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        |cx| lower(cx, Filter::Cubic),
+    ),
+    Row::new(
+        "aten._upsample_bicubic2d_aa.vec",
+        "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        |cx| lower(cx, Filter::Cubic),
+    ),
+    Row::new(
+        "aten._upsample_lanczos2d_aa.default",
+        "_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        |cx| lower(cx, Filter::Lanczos),
+    ),
+    Row::new(
+        "aten._upsample_lanczos2d_aa.vec",
+        "_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        |cx| lower(cx, Filter::Lanczos),
+    ),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filter {
+    Triangle,
+    Cubic,
+    Lanczos,
+}
+
+impl Filter {
+    /// How far the filter reaches to each side.
+    fn reach(self) -> f64 {
+        match self {
+            Filter::Triangle => 1.0,
+            Filter::Cubic => 2.0,
+            Filter::Lanczos => 3.0,
+        }
+    }
+
+    fn at(self, x: f64) -> f64 {
+        let x = x.abs();
+        if x >= self.reach() {
+            return 0.0;
+        }
+        match self {
+            Filter::Triangle => 1.0 - x,
+            Filter::Cubic if x < 1.0 => (1.5 * x - 2.5) * x * x + 1.0,
+            Filter::Cubic => -0.5 * (((x - 5.0) * x + 8.0) * x - 4.0),
+            Filter::Lanczos => sinc(x) * sinc(x / 3.0),
+        }
+    }
+}
+
+fn sinc(x: f64) -> f64 {
+    let x = x * std::f64::consts::PI;
+    if x == 0.0 { 1.0 } else { x.sin() / x }
+}
+
+fn lower(cx: &mut Context<'_, '_>, filter: Filter) -> Result<Outputs> {
+    let sizes = Sizes::read(cx, 2)?;
+    if !sizes.dtype.is_float() {
+        return cx.refuse(format!("interpolation of {} is not supported", sizes.dtype));
+    }
+    let align_corners = cx.bool("align_corners")?;
+    let y = if cx.opset < 18 || align_corners || filter == Filter::Lanczos {
+        by_weights(cx, &sizes, filter, align_corners)?
+    } else {
+        let x = tensor_as(cx, sizes.argument, single_type(sizes.dtype))?;
+        let mut attributes = attrs![
+            mode = if filter == Filter::Cubic { "cubic" } else { "linear" },
+            coordinate_transformation_mode = "half_pixel",
+            antialias = 1,
+            exclude_outside = 1,
+        ];
+        if filter == Filter::Cubic {
+            attributes.extend(attrs![cubic_coeff_a = -0.5]);
+        }
+        resize(cx, x, &sizes, attributes)?
+    };
+    Ok(cx.cast(y, sizes.dtype).into())
+}
+
+fn by_weights(
+    cx: &mut Context<'_, '_>,
+    sizes: &Sizes<'_>,
+    filter: Filter,
+    align_corners: bool,
+) -> Result<ValueId> {
+    let compute = float_type(sizes.dtype);
+    let mut y = tensor_as(cx, sizes.argument, compute)?;
+    let mut current = sizes.input.to_vec();
+    let (input, output) = sizes.spatial();
+    let axes: Vec<_> = input.iter().zip(output).zip(&sizes.factors).enumerate().collect();
+    for (i, ((from, to), factor)) in axes.into_iter().rev() {
+        let (Some(from_size), Some(to_size)) = (from.as_static(), to.as_static()) else {
+            return cx.refuse(format!(
+                "this filter needs sizes that are known when exporting at opset {}: `{from}` to `{to}`",
+                cx.opset
+            ));
+        };
+        let weights = weights(from_size, to_size, *factor, filter, align_corners);
+        let matrix = const_floats(cx, compute, &[to_size, from_size], weights)?;
+        if let Some(size) = current.get_mut(i + 2) {
+            *size = to.clone();
+        }
+        y = multiply_axis(cx, y, matrix, &current, i + 2)?;
+    }
+    cx.set_dtype(y, compute);
+    Ok(y)
+}
+
+/// The matrix `[to, from]`, row by row, in single precision like PyTorch's centres.
+fn weights(from: i64, to: i64, factor: Option<f64>, filter: Filter, align_corners: bool) -> Vec<f64> {
+    let scale = match factor {
+        _ if align_corners && to > 1 => (from - 1) as f64 / (to - 1) as f64,
+        _ if align_corners => 0.0,
+        Some(factor) => 1.0 / factor,
+        None => from as f64 / to as f64,
+    };
+    let reach = if scale >= 1.0 { filter.reach() * scale } else { filter.reach() };
+    let narrowing = if scale >= 1.0 { 1.0 / scale } else { 1.0 };
+    let mut matrix = Vec::with_capacity((from * to).max(0) as usize);
+    for i in 0..to {
+        let centre = scale * (i as f64 + 0.5);
+        let first = ((centre - reach + 0.5) as i64).max(0);
+        let end = ((centre + reach + 0.5) as i64).min(from);
+        let at = |j: i64| {
+            let inside = (first..end).contains(&j);
+            if inside { filter.at((j as f64 - centre + 0.5) * narrowing) } else { 0.0 }
+        };
+        let sum: f64 = (0..from).map(at).sum();
+        matrix.extend((0..from).map(|j| if sum == 0.0 { 0.0 } else { at(j) / sum }));
+    }
+    matrix
+}
