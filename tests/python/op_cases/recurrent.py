@@ -35,5 +35,5 @@ for name, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
     hidden = state(2, 2, 3)
     hidden = list(hidden) if name == "lstm" else [hidden]
     op(target, floats(2, 6, 3), state(2, 2, 2), weights(gates, 3, 5, 2, 2), True, 2, 0.0, False, True, True,
-       dynamic={0: {0: "b", 1: "t"}} | {i + 1: {1: "b"} for i in range(len(hidden))},
-       alternative=[floats(3, 8, 3), *hidden, *weights(gates, 3, 5, 2, 2)])
+       dynamic={0: {0: "b"}} | {i + 1: {1: "b"} for i in range(len(hidden))},
+       alternative=[floats(3, 6, 3), *hidden, *weights(gates, 3, 5, 2, 2)])

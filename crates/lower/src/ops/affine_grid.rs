@@ -1,8 +1,9 @@
 //! `affine_grid_generator`: the places of a regular grid, with a 1 appended, times the transposed matrices `theta`.
+//! The sizes are known: PyTorch fixes them in a capture.
 
-use modelexport_graph::{DType, Dim};
+use modelexport_graph::DType;
 
-use super::support::compute::{const_floats, formula_type, product, tensor_as};
+use super::support::compute::{const_floats, formula_type, tensor_as};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
@@ -19,14 +20,9 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let compute = formula_type(out.dtype);
     let theta = tensor_as(cx, "theta", compute)?;
     let theta = cx.transpose(theta, &[0, 2, 1]);
-    let size = cx.dims("size")?;
-    let spatial = size.get(2..).unwrap_or(&[]).to_vec();
+    let spatial: Vec<i64> = cx.ints("size")?.into_iter().skip(2).collect();
     let align = cx.bool("align_corners")?;
-    let known: Option<Vec<i64>> = spatial.iter().map(Dim::as_static).collect();
-    let base = match known {
-        Some(sizes) => const_base(cx, &sizes, align, compute)?,
-        None => computed_base(cx, &spatial, align, compute)?,
-    };
+    let base = const_base(cx, &spatial, align, compute)?;
     let places = cx.emit("MatMul", &[base, theta], vec![]);
     let y = cx.reshape(places, &out.sizes)?;
     Ok(cx.cast(y, out.dtype).into())
@@ -54,40 +50,4 @@ fn const_base(cx: &mut Context<'_, '_>, sizes: &[i64], align: bool, dtype: DType
         base.push(1.0);
     }
     const_floats(cx, dtype, &[count, sizes.len() as i64 + 1], base)
-}
-
-/// The same for sizes that are known only when the model runs.
-fn computed_base(cx: &mut Context<'_, '_>, sizes: &[Dim], align: bool, dtype: DType) -> Result<ValueId> {
-    let mut columns = Vec::new();
-    let mut full: Vec<Dim> = sizes.to_vec();
-    full.push(Dim::Static(1));
-    for (axis, size) in sizes.iter().enumerate().rev() {
-        let numbers = axis_places(cx, size, align, dtype)?;
-        let behind: Vec<i64> = (1..=(sizes.len() - axis) as i64).collect();
-        let column = cx.unsqueeze(numbers, &behind);
-        columns.push(cx.expand(column, &full)?);
-    }
-    let one = cx.const_scalar(dtype, 1.0);
-    columns.push(cx.expand(one, &full)?);
-    let base = cx.concat(&columns, -1);
-    let width = Dim::Static(sizes.len() as i64 + 1);
-    cx.reshape(base, &[product(sizes), width])
-}
-
-fn axis_places(cx: &mut Context<'_, '_>, size: &Dim, align: bool, dtype: DType) -> Result<ValueId> {
-    let count = cx.dim_value(size)?;
-    let (zero, one, limit) = (cx.const_int(0), cx.const_int(1), cx.squeeze(count, &[0]));
-    let numbers = cx.emit("Range", &[zero, limit, one], vec![]);
-    let (numbers, count) = (cx.cast(numbers, dtype), cx.cast(count, dtype));
-    let (one, two) = (cx.const_scalar(dtype, 1.0), cx.const_scalar(dtype, 2.0));
-    let doubled = cx.emit("Mul", &[numbers, two], vec![]);
-    if align {
-        let last = cx.emit("Sub", &[count, one], vec![]);
-        let above = cx.emit("Sub", &[doubled, last], vec![]);
-        let last = cx.emit("Max", &[last, one], vec![]);
-        return Ok(cx.emit("Div", &[above, last], vec![]));
-    }
-    let middle = cx.emit("Add", &[doubled, one], vec![]);
-    let ratio = cx.emit("Div", &[middle, count], vec![]);
-    Ok(cx.emit("Sub", &[ratio, one], vec![]))
 }

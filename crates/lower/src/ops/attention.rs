@@ -126,7 +126,8 @@ impl<'p> Attention<'p> {
     /// The mask as numbers that are added to the scores.
     fn bias(&self, cx: &mut Context<'_, '_>, compute: DType) -> Result<Option<ValueId>> {
         let Some(meta) = cx.meta_opt("attn_mask") else { return Ok(None) };
-        if meta.dtype != DType::Bool {
+        // The variant of one formula adds every mask as it is.
+        if meta.dtype != DType::Bool || cx.target().contains("_math") {
             return tensor_as(cx, "attn_mask", compute).map(Some);
         }
         let mask = cx.tensor("attn_mask")?;

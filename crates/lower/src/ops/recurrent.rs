@@ -3,11 +3,11 @@
 //! ONNX orders the gates otherwise: the rows of weights and biases are gathered in its order (folded for weights that
 //! are small, by the runtime otherwise). PyTorch's reset gate acts after the product (`linear_before_reset`).
 //! Sequences have time first inside. Packed sequences and projected states are refused, and so is dropout between
-//! layers in training.
+//! layers in training. `float64` has no kernels and is computed in `float32`.
 
 use modelexport_graph::{DType, Dim};
 
-use super::support::compute::{float_type, single_type};
+use super::support::compute::single_type;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -39,19 +39,18 @@ struct Cell {
     /// For each gate of ONNX the place that it has in PyTorch's order.
     gates: &'static [i64],
     activation: Option<&'static str>,
-    has_double: bool,
 }
 
 /// Input, output, forget, cell; PyTorch has input, forget, cell, output.
-static LSTM: Cell = Cell { op: "LSTM", gates: &[0, 3, 1, 2], activation: None, has_double: true };
+static LSTM: Cell = Cell { op: "LSTM", gates: &[0, 3, 1, 2], activation: None };
 /// Update, reset, new; PyTorch has reset, update, new.
-static GRU: Cell = Cell { op: "GRU", gates: &[1, 0, 2], activation: None, has_double: true };
-static TANH: Cell = Cell { op: "RNN", gates: &[0], activation: None, has_double: false };
-static RELU: Cell = Cell { op: "RNN", gates: &[0], activation: Some("Relu"), has_double: false };
+static GRU: Cell = Cell { op: "GRU", gates: &[1, 0, 2], activation: None };
+static TANH: Cell = Cell { op: "RNN", gates: &[0], activation: None };
+static RELU: Cell = Cell { op: "RNN", gates: &[0], activation: Some("Relu") };
 
 fn lower(cx: &mut Context<'_, '_>, cell: &Cell) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
-    let compute = if cell.has_double { float_type(dtype) } else { single_type(dtype) };
+    let compute = single_type(dtype);
     let (layers, directions) = (cx.int("num_layers")?, if cx.bool("bidirectional")? { 2 } else { 1 });
     let has_biases = cx.bool("has_biases")?;
     if cx.bool("train")? && cx.float("dropout")? > 0.0 && layers > 1 {
