@@ -5,7 +5,7 @@ target = torch.tensor([1, 0, -100, 3, 2])
 for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss"):
     for reduction in (0, 1, 2):
         op(f"aten.{name}.default", floats(5, 4), target, None, reduction)
-        op(f"aten.{name}.default", floats(5, 4), target, floats(4).abs(), reduction, 3)
+        op(f"aten.{name}.default", floats(5, 4), target.clamp(min=0), floats(4).abs(), reduction, 3)
     op(f"aten.{name}.default", floats(4), torch.tensor(2))
 op("aten.nll_loss.default", floats(5, 4), target.clamp(min=0), dynamic={0: {0: "b"}, 1: {0: "b"}},
    alternative=[floats(7, 4), ints(7, low=0, high=4)])

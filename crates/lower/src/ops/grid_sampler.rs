@@ -164,7 +164,7 @@ fn axis_corners(
             clamp(cx, reflected, zero, last)
         }
     };
-    let mut corner = |cx: &mut Context<'_, '_>, places: ValueId, weights: Option<ValueId>| {
+    let corner = |cx: &mut Context<'_, '_>, places: ValueId, weights: Option<ValueId>| {
         let clamped = clamp(cx, places, zero, last);
         let inside = match padding {
             Padding::Zeros => Some(cx.emit("Equal", &[clamped, places], vec![])),

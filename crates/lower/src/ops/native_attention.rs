@@ -53,7 +53,7 @@ fn self_attention(
     let parts = cx.split(projected, &[*width; 3], -1);
     let [query, key, value] = parts.as_slice() else { return cx.refuse("cannot be split in three") };
     let split = [batch.clone(), length.clone(), Dim::Static(heads), Dim::Static(size)];
-    let mut by_head = |cx: &mut Context<'_, '_>, part: ValueId, order: &[i64]| -> Result<ValueId> {
+    let by_head = |cx: &mut Context<'_, '_>, part: ValueId, order: &[i64]| -> Result<ValueId> {
         cx.set_shape(part, sizes.to_vec());
         let part = cx.reshape(part, &split)?;
         Ok(cx.transpose(part, order))
