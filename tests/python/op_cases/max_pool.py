@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, ints, op
+from op_cases import floats, fn, ints, op
 
 #: PyTorch fixes the length in a capture of `max_pool1d`.
 DYNAMIC = {
@@ -24,3 +24,5 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
 for dtype in (torch.int64, torch.int32, torch.uint8):
     op("aten.max_pool2d.default", ints(1, 2, 6, 7, low=0, high=100, dtype=dtype), [2, 2])
 op("aten.max_pool2d.default", floats(0, 2, 6, 7), [2, 2])
+fn("aten.max_pool2d.default", lambda x: torch.max_pool2d(torch.nn.functional.pad(x, (1, 1, 1, 1)), 3, 2),
+   -floats(1, 2, 6, 7).abs())

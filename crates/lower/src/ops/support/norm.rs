@@ -50,9 +50,11 @@ pub(crate) fn affine(
     }
 }
 
-/// `x * x`: as `Pow`, the form that onnxruntime's fusions look for; but they misread `float64` constants.
+/// `x * x`: as `Pow`, the form that onnxruntime's fusions look for; but they misread `float64` constants, and fuse
+/// casts from `bfloat16` into nodes that have no kernel.
 pub(crate) fn square(cx: &mut Context<'_, '_>, x: ValueId, dtype: DType) -> ValueId {
-    if dtype == DType::F64 {
+    let is_narrow = cx.out().is_ok_and(|out| out.dtype == DType::BF16);
+    if dtype == DType::F64 || is_narrow {
         return cx.emit("Mul", &[x, x], vec![]);
     }
     let two = cx.const_scalar(dtype, 2.0);
