@@ -7,4 +7,6 @@ pub(crate) mod fill;
 pub(crate) mod formulas;
 pub(crate) mod norm;
 pub(crate) mod operands;
+pub(crate) mod reduction;
+pub(crate) mod scan;
 pub(crate) mod window;

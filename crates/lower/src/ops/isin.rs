@@ -1,0 +1,50 @@
+//! `isin`: every element is compared with every test element.
+
+use modelexport_graph::DType;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::ops::support::compute::product;
+use crate::ops::support::fill::filled;
+use crate::ops::support::operands::{common_type, operand, real_only};
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.isin.Scalar_Tensor",
+        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        |cx| lower(cx, "element", "test_elements"),
+    ),
+    Row::new(
+        "aten.isin.Tensor_Scalar",
+        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        |cx| lower(cx, "elements", "test_element"),
+    ),
+    Row::new(
+        "aten.isin.Tensor_Tensor",
+        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        |cx| lower(cx, "elements", "test_elements"),
+    ),
+];
+
+fn lower(cx: &mut Context<'_, '_>, elements: &str, tests: &str) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = common_type(cx, &[elements, tests])?;
+    let (x, test) = (operand(cx, elements, dtype)?, operand(cx, tests, dtype)?);
+    let found = match cx.meta_opt(tests) {
+        Some(meta) if meta.sizes.iter().any(|size| size.is(0)) => {
+            let sizes = &cx.out()?.sizes;
+            filled(cx, sizes, DType::Bool, false, None)?
+        }
+        Some(meta) if !meta.sizes.is_empty() => {
+            let test = cx.reshape(test, &[product(&meta.sizes)])?;
+            let is_number = cx.meta_opt(elements).is_none_or(|meta| meta.sizes.is_empty());
+            let column = if is_number { x } else { cx.unsqueeze(x, &[-1]) };
+            let equal = cx.test("Equal", &[column, test]);
+            cx.apply_reduce("ReduceMax", equal, &[-1], false)
+        }
+        _ => cx.test("Equal", &[x, test]),
+    };
+    let found = if cx.bool("invert")? { cx.emit("Not", &[found], vec![]) } else { found };
+    Ok(found.into())
+}

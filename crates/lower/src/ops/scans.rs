@@ -1,0 +1,134 @@
+//! Running results along an axis: `cumsum`, `cumprod`, `cummax`, `cummin`, `logcumsumexp`.
+//!
+//! ONNX has `CumSum`; the others are `Scan`. `cummax` and `cummin` tell the last of equal elements and keep NaN once it
+//! came, as PyTorch does.
+
+use modelexport_graph::{DType, Dim};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::kernels::{kernel_type, math_type};
+use crate::ops::support::fill::filled;
+use crate::ops::support::formulas::log_add_exp;
+use crate::ops::support::operands::{operand, real_only};
+use crate::ops::support::scan::scan;
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.cummax.default", "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", |cx| {
+        extreme(cx, "GreaterOrEqual")
+    }),
+    Row::new("aten.cummin.default", "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", |cx| {
+        extreme(cx, "LessOrEqual")
+    }),
+    Row::new("aten.cumprod.default", "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", product),
+    Row::new("aten.cumsum.default", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", sum),
+    Row::new("aten.logcumsumexp.default", "logcumsumexp(Tensor self, int dim) -> Tensor", log_sum_exp),
+];
+
+fn sum(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let x = operand(cx, "self", dtype)?;
+    let rank = cx.meta("self")?.sizes.len();
+    let axis = cx.axis("dim", rank)?;
+    if rank == 0 {
+        return Ok(x.into());
+    }
+    let kernel = kernel_type("CumSum", dtype, cx.opset);
+    let x = cx.cast(x, kernel);
+    let axis = cx.const_int(axis);
+    let value = cx.emit("CumSum", &[x, axis], vec![]);
+    Ok(cx.cast(value, dtype).into())
+}
+
+/// The axis, and the sizes of one slice along it. `None` for 0-D tensors, which are their own result.
+fn slices(cx: &Context<'_, '_>) -> Result<Option<(i64, Vec<Dim>)>> {
+    let sizes = &cx.meta("self")?.sizes;
+    let axis = cx.axis("dim", sizes.len())?;
+    if sizes.is_empty() {
+        return Ok(None);
+    }
+    let rest = sizes.iter().zip(0i64..).filter(|(_, at)| *at != axis).map(|(size, _)| size.clone());
+    Ok(Some((axis, rest.collect())))
+}
+
+fn product(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let kernel = kernel_type("Mul", dtype, cx.opset);
+    let x = operand(cx, "self", dtype)?;
+    let Some((axis, sizes)) = slices(cx)? else { return Ok(x.into()) };
+    let x = cx.cast(x, kernel);
+    let one = filled(cx, &sizes, kernel, 1.0, None)?;
+    let results = scan(cx, axis, &[one], &[(x, axis)], |b, states, slices| {
+        vec![b.emit("Mul", &[states[0], slices[0]], vec![])]
+    });
+    let values: Vec<ValueId> = results.into_iter().map(|value| cx.cast(value, dtype)).collect();
+    Ok(values.into())
+}
+
+fn log_sum_exp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let x = operand(cx, "self", dtype)?;
+    let Some((axis, sizes)) = slices(cx)? else { return Ok(x.into()) };
+    let x = cx.cast(x, math_type(dtype));
+    let nothing = filled(cx, &sizes, math_type(dtype), f64::NEG_INFINITY, None)?;
+    let results = scan(cx, axis, &[nothing], &[(x, axis)], |b, states, slices| {
+        vec![log_add_exp(b, states[0], slices[0])]
+    });
+    let values: Vec<ValueId> = results.into_iter().map(|value| cx.cast(value, dtype)).collect();
+    Ok(values.into())
+}
+
+fn extreme(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = cx.out()?.dtype;
+    let x = cx.tensor("self")?;
+    let Some((axis, sizes)) = slices(cx)? else {
+        return Ok([x, cx.const_int(0)].into());
+    };
+    let kernel = kernel_type("Where", dtype, cx.opset);
+    let x = cx.cast(x, kernel);
+    let first = filled(cx, &sizes, kernel, starting_point(kernel, op == "GreaterOrEqual"), None)?;
+    let first_index = filled(cx, &sizes, DType::I64, 0.0, None)?;
+    let length = cx.meta("self")?.sizes.get(usize::try_from(axis).unwrap_or(0)).cloned();
+    let indices = indices(cx, &length.unwrap_or(Dim::Static(0)))?;
+    let results = scan(cx, axis, &[first, first_index], &[(x, axis), (indices, 0)], |b, states, slices| {
+        let mut taken = b.emit(op, &[slices[0], states[0]], vec![]);
+        if kernel.is_float() {
+            let is_nan = b.emit("IsNaN", &[slices[0]], vec![]);
+            taken = b.emit("Or", &[taken, is_nan], vec![]);
+        }
+        let value = b.emit("Where", &[taken, slices[0], states[0]], vec![]);
+        let index = b.emit("Where", &[taken, slices[1], states[1]], vec![]);
+        vec![value, index]
+    });
+    match results.as_slice() {
+        [value, index] => Ok([cx.cast(*value, dtype), *index].into()),
+        _ => cx.refuse("has no running extreme"),
+    }
+}
+
+/// A number that every element replaces.
+fn starting_point(dtype: DType, is_max: bool) -> f64 {
+    let (low, high) = match dtype {
+        DType::U8 => (0.0, f64::from(u8::MAX)),
+        DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        DType::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        // The largest float that is no larger than the largest integer would not do; this one saturates.
+        DType::I64 => (i64::MIN as f64, i64::MAX as f64),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    if is_max { low } else { high }
+}
+
+/// 0, 1, … up to a size.
+fn indices(cx: &mut Context<'_, '_>, size: &Dim) -> Result<ValueId> {
+    let end = cx.dim_value(size)?;
+    let end = cx.squeeze(end, &[0]);
+    let (start, step) = (cx.const_int(0), cx.const_int(1));
+    Ok(cx.emit("Range", &[start, end, step], vec![]))
+}

@@ -1,0 +1,68 @@
+//! `searchsorted` and `bucketize`: the place of a value in a sorted row is the number of elements before it.
+//!
+//! Every value is compared with every boundary. Deviation: NaN gets place 0; PyTorch sorts it behind all.
+
+use modelexport_graph::{DType, Dim};
+
+use crate::attrs;
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::ops::support::operands::{common_type, operand, real_only};
+use crate::registry::{Outputs, Row};
+
+pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten.bucketize.Scalar",
+        "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+        |cx| lower(cx, "boundaries"),
+    ),
+    Row::new(
+        "aten.bucketize.Tensor",
+        "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+        |cx| lower(cx, "boundaries"),
+    ),
+    Row::new(
+        "aten.searchsorted.Scalar",
+        "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+        |cx| lower(cx, "sorted_sequence"),
+    ),
+    Row::new(
+        "aten.searchsorted.Tensor",
+        "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+        |cx| lower(cx, "sorted_sequence"),
+    ),
+];
+
+fn lower(cx: &mut Context<'_, '_>, row: &str) -> Result<Outputs> {
+    real_only(cx)?;
+    let dtype = common_type(cx, &[row, "self"])?;
+    let boundaries = sorted_row(cx, row, dtype)?;
+    let value = operand(cx, "self", dtype)?;
+    let rank = cx.meta_opt("self").map_or(0, |meta| meta.sizes.len());
+    let column = if rank == 0 { value } else { cx.unsqueeze(value, &[-1]) };
+    // A row with axes before its own has values for each of its rows.
+    let boundaries = if cx.meta(row)?.sizes.len() > 1 { cx.unsqueeze(boundaries, &[-2]) } else { boundaries };
+    let op = if is_right(cx)? { "LessOrEqual" } else { "Less" };
+    let before = cx.test(op, &[boundaries, column]);
+    let out = cx.out()?.dtype;
+    let ones = cx.cast(before, out);
+    Ok(cx.reduce("ReduceSum", ones, &[-1], false).into())
+}
+
+/// The boundaries, brought into order by `sorter` if it is given.
+fn sorted_row(cx: &mut Context<'_, '_>, name: &str, dtype: DType) -> Result<ValueId> {
+    let row = operand(cx, name, dtype)?;
+    let sizes: &[Dim] = &cx.meta(name)?.sizes;
+    match cx.tensor_opt("sorter")? {
+        None => Ok(row),
+        Some(order) => {
+            let axis = sizes.len() as i64 - 1;
+            Ok(cx.emit("GatherElements", &[row, order], attrs![axis = axis]))
+        }
+    }
+}
+
+fn is_right(cx: &Context<'_, '_>) -> Result<bool> {
+    Ok(cx.bool("right")? || cx.str_opt("side")?.as_deref() == Some("right"))
+}
