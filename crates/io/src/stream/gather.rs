@@ -54,25 +54,25 @@ pub(super) fn append(
         }
         results[0] = result;
     } else {
-        let returned = in_two_threads(output, layout, target, [first, second], |mut result| {
-            let Some(block) = blocks.next() else { return Ok(None) };
-            fill(source, layout, &block, image, &mut result)?;
+        *results = in_two_threads(output, layout, target, [first, second], &mut blocks, |block, result| {
+            fill(source, layout, block, image, result)?;
             progress(result.len() as u64);
-            Ok(Some((block, result)))
+            Ok(())
         })?;
-        *results = returned;
     }
     output.completed(layout.length);
     Ok(())
 }
 
-/// Calls `fill_next` with a free buffer until it has no more blocks, while a second thread writes them.
+/// Calls `fill_block` with each block and a free buffer, while a second thread writes the blocks before. Returns the
+/// buffers.
 fn in_two_threads(
     output: &OutputFile,
     layout: &Layout,
     target: u64,
     buffers: [Vec<u8>; 2],
-    mut fill_next: impl FnMut(Vec<u8>) -> Result<Option<(Block, Vec<u8>)>, Error>,
+    blocks: &mut Blocks<'_>,
+    mut fill_block: impl FnMut(&Block, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<[Vec<u8>; 2], Error> {
     let (filled, to_write) = mpsc::channel::<(Block, Vec<u8>)>();
     let (free, to_fill) = mpsc::channel::<Vec<u8>>();
@@ -91,32 +91,23 @@ fn in_two_threads(
             Ok::<(), output::Error>(())
         });
         let writer = writer.map_err(|source| output::Error::of_write(output.target(), source))?;
-        // A writer that failed lets go of the buffers; its error comes out of the join.
         let mut outcome = Ok(());
-        let mut kept = Vec::new();
-        while let Ok(buffer) = to_fill.recv() {
-            match fill_next(buffer) {
-                Ok(Some(full)) => {
-                    if filled.send(full).is_err() {
-                        break;
-                    }
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
+        for block in blocks {
+            // A writer that failed lets go of the buffers; its error comes out of the join.
+            let Ok(mut buffer) = to_fill.recv() else { break };
+            outcome = fill_block(&block, &mut buffer);
+            if outcome.is_err() || filled.send((block, buffer)).is_err() {
+                break;
             }
         }
         drop(filled);
-        kept.extend(to_fill);
+        let mut kept = to_fill.iter();
+        let kept = [kept.next().unwrap_or_default(), kept.next().unwrap_or_default()];
         match writer.join() {
             Ok(written) => written?,
             Err(_) => return Err(broken(layout)),
         }
-        outcome?;
-        let mut kept = kept.into_iter();
-        Ok([kept.next().unwrap_or_default(), kept.next().unwrap_or_default()])
+        outcome.map(|()| kept)
     })
 }
 
@@ -167,17 +158,14 @@ fn write(
     result: &[u8],
     target: u64,
 ) -> Result<(), output::Error> {
-    let mut run = layout.width;
-    let mut is_whole = true;
+    let run = layout.output_run(&block.sizes) * layout.width;
     let mut steps = Vec::new();
     let mut result_stride = layout.width;
     for (axis, &size) in layout.axes.iter().zip(&block.sizes).rev() {
-        if is_whole {
-            run *= size;
-        } else if size > 1 {
+        // Axes inside the run are no steps, nor is the one that it ends in.
+        if result_stride >= run && size > 1 {
             steps.push(Step { size, from: result_stride, to: axis.output_stride * layout.width });
         }
-        is_whole &= size == axis.size;
         result_stride *= size;
     }
     steps.reverse();

@@ -7,9 +7,13 @@ use modelexport_graph::StridedView;
 
 use super::{Error, byte_length};
 
-/// Reads shorter than this spend more time on the system call than on the bytes. Short writes cost more than short
-/// reads, so that all else goes into long writes.
-const READ_RUN: u64 = 1 << 10;
+/// What a read, a write and a byte of a read take, roughly, in tenths of a nanosecond. Only their proportions matter.
+const READ_COST: u64 = 4_000;
+const WRITE_COST: u64 = 20_000;
+const BYTE_COST: u64 = 1;
+
+/// Lengths in bytes that reads are tried with; each leaves another part of the memory for long writes.
+const READ_LENGTHS: [u64; 7] = [256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10];
 
 /// A gap between two pieces that is cheaper to read along than to skip.
 const GAP: u64 = 2 << 10;
@@ -71,38 +75,77 @@ impl Layout {
         (self.start.into(), end)
     }
 
-    /// Sizes of the blocks along each axis, such that image and result of a block fit their limits (in bytes).
-    ///
-    /// First the runs in the source become long enough to be worth a read each, then those in the output as long as
-    /// possible, then the rest of the memory goes to longer reads.
+    /// Sizes of the blocks along each axis, such that image and result of a block fit their limits (in bytes) and few
+    /// system calls are made. Longer reads mean shorter writes, so several ways to share the memory are compared.
     pub fn block(&self, image_limit: u64, result_limit: u64) -> Vec<u64> {
+        let limits = (image_limit, result_limit);
+        let candidates = READ_LENGTHS.map(|length| self.block_with_reads_of(length, limits));
+        let best = candidates.into_iter().min_by_key(|block| self.cost(block));
+        best.unwrap_or_else(|| vec![1; self.axes.len()])
+    }
+
+    /// First the runs in the source grow to `length`, then those in the output as long as possible, then the rest of
+    /// the memory goes to longer reads.
+    fn block_with_reads_of(&self, length: u64, limits: (u64, u64)) -> Vec<u64> {
         let mut block = vec![1; self.axes.len()];
+        let by_output_stride: Vec<usize> = (0..self.axes.len()).rev().collect();
+        let is_long = |block: &[u64]| self.image(block).run.saturating_mul(self.width) >= length;
+        self.grow(&mut block, &self.by_source_stride, limits, &is_long);
+        self.grow(&mut block, &by_output_stride, limits, &|_| false);
+        self.grow(&mut block, &self.by_source_stride, limits, &|_| false);
+        block
+    }
+
+    /// Doubles sizes, axis after axis in the given order, until it is enough or a limit is reached.
+    fn grow(
+        &self,
+        block: &mut Vec<u64>,
+        order: &[usize],
+        (image_limit, result_limit): (u64, u64),
+        is_enough: &dyn Fn(&[u64]) -> bool,
+    ) {
         let fits = |block: &[u64]| {
             let result = block.iter().product::<u64>() * self.width;
             result <= result_limit && self.image(block).length.saturating_mul(self.width) <= image_limit
         };
-        let grow = |block: &mut Vec<u64>, order: &[usize], enough: &dyn Fn(&[u64]) -> bool| {
-            for &position in order {
-                let Some(axis) = self.axes.get(position) else { continue };
-                loop {
-                    let mut larger = block.clone();
-                    let Some(size) = larger.get_mut(position).filter(|size| **size < axis.size) else {
-                        break;
-                    };
-                    *size = (*size * 2).min(axis.size);
-                    if enough(block) || !fits(&larger) {
-                        return;
-                    }
-                    *block = larger;
+        for &position in order {
+            let Some(axis) = self.axes.get(position) else { continue };
+            loop {
+                let mut larger = block.clone();
+                let Some(size) = larger.get_mut(position).filter(|size| **size < axis.size) else { break };
+                *size = (*size * 2).min(axis.size);
+                if is_enough(block) || !fits(&larger) {
+                    return;
                 }
+                *block = larger;
             }
-        };
-        let by_output_stride: Vec<usize> = (0..self.axes.len()).rev().collect();
-        let is_read_long = |block: &[u64]| self.image(block).run * self.width >= READ_RUN;
-        grow(&mut block, &self.by_source_stride, &is_read_long);
-        grow(&mut block, &by_output_stride, &|_| false);
-        grow(&mut block, &self.by_source_stride, &|_| false);
-        block
+        }
+    }
+
+    /// An estimate for the whole view if it is cut into such blocks.
+    fn cost(&self, block: &[u64]) -> u128 {
+        let image = self.image(block);
+        let result = block.iter().product::<u64>();
+        let reads = image.length / image.run.max(1);
+        let writes = result / self.output_run(block).max(1);
+        let blocks = self.axes.iter().zip(block).map(|(axis, &size)| u128::from(axis.size.div_ceil(size)));
+        let bytes = u128::from(image.length) * u128::from(self.width);
+        let one = u128::from(reads) * u128::from(READ_COST)
+            + u128::from(writes) * u128::from(WRITE_COST)
+            + bytes * u128::from(BYTE_COST);
+        blocks.product::<u128>().saturating_mul(one)
+    }
+
+    /// Number of elements that a block has in one piece of the output.
+    pub fn output_run(&self, block: &[u64]) -> u64 {
+        let mut run = 1;
+        for (axis, &size) in self.axes.iter().zip(block).rev() {
+            run *= size;
+            if size < axis.size {
+                break;
+            }
+        }
+        run
     }
 
     /// What must be read for a block of the given sizes.

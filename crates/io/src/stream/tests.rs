@@ -70,9 +70,9 @@ fn two_sources(bytes: &[u8]) -> (tempfile::TempDir, Sources, [SourceId; 2]) {
 
 fn assert_gathers(bytes: &[u8], offset: u64, sizes: &[u64], strides: &[u64], width: u64) {
     let (_folder, sources, ids) = two_sources(bytes);
+    let expected = naive(bytes, &view(ids[0], bytes.len() as u64, offset, sizes, strides), width);
     for id in ids {
         let view = view(id, bytes.len() as u64, offset, sizes, strides);
-        let expected = naive(bytes, &view, width);
         let (result, reported) = streamed(&sources, &[(view, width * 8)]).unwrap();
         assert!(result == expected, "sizes {sizes:?} strides {strides:?} width {width} source {id:?}");
         assert_eq!(reported, expected.len() as u64);
@@ -91,7 +91,7 @@ fn any_view() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, u64, u64)> {
 /// A tensor with its axes in another order, perhaps sliced: what models really contain.
 fn any_permutation() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, u64, u64)> {
     let axes = prop::collection::vec((1u64..40, 0u64..3), 1..5)
-        .prop_filter("size", |axes| axes.iter().map(|(size, cut)| size + cut).product::<u64>() < 200_000);
+        .prop_filter("size", |axes| axes.iter().map(|(size, cut)| size + cut).product::<u64>() < 30_000);
     let axes = axes.prop_flat_map(|axes| {
         let strides = axes
             .iter()
@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn gathers_any_strides((sizes, strides, offset, width) in any_view()) {
         let last: u64 = sizes.iter().zip(&strides).map(|(size, stride)| (size - 1) * stride).sum();
-        prop_assume!(sizes.iter().product::<u64>() <= 40_000);
+        prop_assume!(sizes.iter().product::<u64>() <= 10_000);
         assert_gathers(&pattern(((offset + last + 1) * width) as usize), offset, &sizes, &strides, width);
     }
 
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn blocks_of_any_limit_give_the_same_bytes(
         (sizes, strides, offset, width) in any_permutation(),
-        limits in (64u64..5000, 64u64..5000),
+        limits in (200u64..20_000, 200u64..20_000),
     ) {
         let last: u64 = sizes.iter().zip(&strides).map(|(size, stride)| (size - 1) * stride).sum();
         let bytes = pattern(((offset + last + 1) * width) as usize);
@@ -144,7 +144,7 @@ proptest! {
 
 #[test]
 fn a_matrix_of_many_blocks_is_transposed() {
-    let (rows, columns, width) = (1201u64, 903, 16);
+    let (rows, columns, width) = (903u64, 651, 16);
     let bytes = pattern((rows * columns * width) as usize);
     assert_gathers(&bytes, 0, &[columns, rows], &[1, columns], width);
 }
