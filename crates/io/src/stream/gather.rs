@@ -23,7 +23,7 @@ pub(super) struct Buffers {
     results: [Vec<u8>; 2],
 }
 
-/// A box of the output's index space, and its elements once they are in order.
+/// A box of the output's index space.
 struct Block {
     /// Sizes along the axes of the layout.
     sizes: Vec<u64>,
@@ -52,7 +52,7 @@ pub(super) fn append(
             write(output, layout, &block, &result, target)?;
             progress(result.len() as u64);
         }
-        results[0] = result;
+        *results = [result, second];
     } else {
         *results = in_two_threads(output, layout, target, [first, second], &mut blocks, |block, result| {
             fill(source, layout, block, image, result)?;
