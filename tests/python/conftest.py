@@ -2,9 +2,6 @@
 
 import support
 
-# These need `modelexport export`.
-collect_ignore = ["test_export_fixtures.py", "test_zoo_small.py"]
-
 
 def pytest_generate_tests(metafunc):
     if "fixture" in metafunc.fixturenames:
