@@ -5,8 +5,9 @@ use modelexport_graph::aten::{Arg, NamedArg, TensorMeta, ValueId};
 use modelexport_graph::{DType, Dim};
 
 use super::aliases::{PlaceId, Step, Writer};
+use super::arguments::{dim_arg, dims_arg, element_count, named};
 use super::rewriter::Rewriter;
-use super::view::{Kind, dim_arg, dims_arg, element_count, named};
+use super::view::Kind;
 use crate::error::Result;
 
 impl Rewriter<'_> {

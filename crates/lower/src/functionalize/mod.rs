@@ -7,12 +7,14 @@
 //!
 //! A graph without in-place operators is left as it is. Else the graph is walked once ([`rewriter`]), with a record
 //! of which tensors share memory ([`aliases`], filled from [`view`] and [`strides`]). An in-place operator becomes
-//! its functional twin ([`twin`]), whose result is noted as the contents of the tensor; it is carried to the tensors
+//! its functional twin ([`mutation`], [`twin`]), whose result is noted as the contents of the tensor; it is carried to the tensors
 //! that share its memory when one of them is read ([`carry`]), so that nothing is made that is not read.
 
 mod aliases;
+mod arguments;
 mod carry;
 mod dtype;
+mod mutation;
 mod rewriter;
 mod statistics;
 mod strides;

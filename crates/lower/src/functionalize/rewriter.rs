@@ -7,38 +7,32 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
 
-use super::aliases::{Aliases, MAX_DEPTH, PlaceId, Step, Writer};
-use super::dtype::computed_dtype;
-use super::twin::{self, Effect, aten_name, effect, functional_twin};
-use super::view::{self, How, Kind, View, named, shown_by, source_of};
+use super::aliases::{Aliases, PlaceId, Step, Writer};
+use super::twin::{aten_name, effect};
+use super::view::{self, How, Kind, View, shown_by, source_of};
 use super::{Locate, statistics};
 use crate::error::{Error, Result};
 use crate::unique_names::UniqueNames;
 
-/// Pending writes of one memory before they are carried to its root whether read or not: what a read looks through
-/// stays short.
-const MAX_PENDING: usize = 64;
-
 /// A tensor of the program, which keeps its identity when it is changed.
 #[derive(Clone, Copy, Debug)]
-struct TensorId(usize);
+pub(super) struct TensorId(pub(super) usize);
 
 pub(super) struct Rewriter<'a> {
     pub(super) graph: &'a mut Graph,
     locate: Locate<'a>,
     /// The rewritten nodes.
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     pub(super) aliases: Aliases,
     /// What each tensor shows.
-    tensors: Vec<PlaceId>,
+    pub(super) tensors: Vec<PlaceId>,
     /// The tensor that each value names.
     named: Vec<Option<TensorId>>,
-    names: UniqueNames,
+    pub(super) names: UniqueNames,
     /// The node in work.
-    at: Node,
+    pub(super) at: Node,
 }
 
 impl<'a> Rewriter<'a> {
@@ -107,7 +101,7 @@ impl<'a> Rewriter<'a> {
 
     // ---- tensors and places
 
-    fn name_tensor(&mut self, value: ValueId, tensor: TensorId) {
+    pub(super) fn name_tensor(&mut self, value: ValueId, tensor: TensorId) {
         let index = value.0 as usize;
         if index >= self.named.len() {
             self.named.resize(index + 1, None);
@@ -124,18 +118,18 @@ impl<'a> Rewriter<'a> {
     }
 
     /// A tensor with memory of its own.
-    fn add_tensor(&mut self, value: ValueId) -> Option<TensorId> {
+    pub(super) fn add_tensor(&mut self, value: ValueId) -> Option<TensorId> {
         let meta = self.graph.tensor(value)?.clone();
         let place = self.aliases.add_root(value, meta);
         self.show(value, place);
         self.named.get(value.0 as usize).copied().flatten()
     }
 
-    fn tensor(&self, value: ValueId) -> Option<TensorId> {
+    pub(super) fn tensor(&self, value: ValueId) -> Option<TensorId> {
         self.named.get(value.0 as usize).copied().flatten()
     }
 
-    fn place(&self, value: ValueId) -> Option<PlaceId> {
+    pub(super) fn place(&self, value: ValueId) -> Option<PlaceId> {
         self.tensors.get(self.tensor(value)?.0).copied()
     }
 
@@ -145,7 +139,7 @@ impl<'a> Rewriter<'a> {
         Err(Error::Node { place: Box::new(self.locate.place(&self.at)), reason: reason.into() })
     }
 
-    fn value_name(&self, value: ValueId) -> String {
+    pub(super) fn value_name(&self, value: ValueId) -> String {
         self.graph.value(value).map_or_else(|| "?".into(), |value| value.name.to_string())
     }
 
@@ -185,14 +179,14 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    fn read_arg(&mut self, arg: &mut Arg) -> Result<()> {
+    pub(super) fn read_arg(&mut self, arg: &mut Arg) -> Result<()> {
         for_each_tensor(arg, &mut |id| {
             *id = self.read(*id)?;
             Ok(())
         })
     }
 
-    fn look_at_arg(&mut self, arg: &mut Arg) -> Result<()> {
+    pub(super) fn look_at_arg(&mut self, arg: &mut Arg) -> Result<()> {
         for_each_tensor(arg, &mut |id| {
             *id = self.look_at(*id)?;
             Ok(())
@@ -200,7 +194,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The value that holds what `value` shows now.
-    fn read(&mut self, value: ValueId) -> Result<ValueId> {
+    pub(super) fn read(&mut self, value: ValueId) -> Result<ValueId> {
         let Some(place) = self.place(value) else { return Ok(value) };
         if let Some(by) = self.aliases.spoiled_by(place) {
             let reason = format!("reads `{}`, which `{by}` updates while training", self.value_name(value));
@@ -210,7 +204,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// A value of the shape and type of `value`, whatever its contents are.
-    fn look_at(&mut self, value: ValueId) -> Result<ValueId> {
+    pub(super) fn look_at(&mut self, value: ValueId) -> Result<ValueId> {
         let Some(place) = self.place(value) else { return Ok(value) };
         match self.aliases.get(place).and_then(|place| place.value) {
             Some(value) => Ok(value),
@@ -219,7 +213,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The value that holds the contents of `place` now.
-    fn contents(&mut self, place: PlaceId) -> Result<ValueId> {
+    pub(super) fn contents(&mut self, place: PlaceId) -> Result<ValueId> {
         if let Some((target, writes)) = self.aliases.take_writes_for(place) {
             self.carry_all(target, &writes)?;
         }
@@ -240,7 +234,7 @@ impl<'a> Rewriter<'a> {
 
     // ---- views
 
-    fn view(&mut self, mut node: Node, shown: Vec<view::Shown>) -> Result<()> {
+    pub(super) fn view(&mut self, mut node: Node, shown: Vec<view::Shown>) -> Result<()> {
         let mut sources: Vec<PlaceId> = shown.iter().filter_map(|shown| self.place(shown.source)).collect();
         sources.dedup();
         // What can only be made here, from the contents of now, is made here.
@@ -285,7 +279,7 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    fn add_view(
+    pub(super) fn add_view(
         &mut self,
         node: &Arc<Node>,
         parent: PlaceId,
@@ -298,237 +292,7 @@ impl<'a> Rewriter<'a> {
         self.aliases.add_view(step, result, meta, is_current.then_some(result))
     }
 
-    // ---- mutation
-
-    fn in_place(&mut self, mut node: Node, effect: Effect) -> Result<()> {
-        let Some(value) = source_of(&node) else {
-            return self.refuse("changes something that is not one tensor");
-        };
-        let (Some(tensor), Some(place)) = (self.tensor(value), self.place(value)) else {
-            return self
-                .refuse(format!("changes `{}`, which no node before it makes", self.value_name(value)));
-        };
-        let results = view::results_of(&node);
-        let is_dropout = aten_name(&node.target).ends_with("dropout_");
-        let written = match effect {
-            Effect::Nothing => None,
-            // Without training nothing is dropped.
-            Effect::Update if is_dropout && matches!(node.arg("train"), Some(Arg::Bool(false))) => None,
-            Effect::Storage => {
-                return self.refuse("gives a tensor other memory or another size, which cannot be followed");
-            }
-            Effect::Reshape => return self.reshape_in_place(node, tensor, place),
-            Effect::FillDiagonal => return self.fill_diagonal(node, tensor, place),
-            Effect::Copy => Some(self.copy(&mut node, value)?),
-            Effect::Update | Effect::Overwrite => Some(self.compute(&mut node, effect)?),
-        };
-        if let Some(written) = written {
-            self.write(place, written)?;
-        }
-        for result in results {
-            self.name_tensor(result, tensor);
-        }
-        Ok(())
-    }
-
-    /// Emits the functional twin of an in-place node; the value that holds what is written.
-    fn compute(&mut self, node: &mut Node, effect: Effect) -> Result<ValueId> {
-        let name = aten_name(&node.target).to_owned();
-        let Some(target) = functional_twin(&node.target) else {
-            return self.refuse("changes a tensor in a way that is not known");
-        };
-        let own = self.own_meta(node)?;
-        let computed = computed_dtype(self.graph, node, own.dtype);
-        for (i, arg) in node.args.iter_mut().enumerate() {
-            arg.name = twin::twin_argument(&name, &arg.name).into();
-            match effect == Effect::Overwrite && i == 0 {
-                true => self.look_at_arg(&mut arg.arg)?,
-                false => self.read_arg(&mut arg.arg)?,
-            }
-        }
-        node.target = target.into();
-        if name == "zero_" {
-            node.args.push(named("value", Arg::Int(0)));
-        }
-        let result = self.result_of(node, &own);
-        if computed == own.dtype {
-            node.outputs = vec![Arg::Tensor(result)];
-            self.nodes.push(node.clone());
-            return Ok(result);
-        }
-        // An in-place operator computes in the promoted type and keeps the type of its tensor.
-        let wide = self.new_value(&node.name.clone(), TensorMeta { dtype: computed, ..own.clone() });
-        node.outputs = vec![Arg::Tensor(wide)];
-        self.nodes.push(node.clone());
-        self.convert(wide, own.dtype, result);
-        Ok(result)
-    }
-
-    /// `copy_`: the other tensor itself if it looks alike, else broadcast and converted.
-    fn copy(&mut self, node: &mut Node, own: ValueId) -> Result<ValueId> {
-        let Some(Arg::Tensor(source)) = node.arg("src").cloned() else {
-            return self.refuse("copies from something that is not a tensor");
-        };
-        let meta = self.own_meta(node)?;
-        let looks_alike = self
-            .graph
-            .tensor(source)
-            .is_some_and(|source| source.sizes == meta.sizes && source.dtype == meta.dtype);
-        let source = self.read(source)?;
-        if looks_alike {
-            return Ok(source);
-        }
-        let own = self.look_at(own)?;
-        let result = self.result_of(node, &meta);
-        self.nodes.push(Node {
-            target: "aten.copy.default".into(),
-            args: vec![named("self", Arg::Tensor(own)), named("src", Arg::Tensor(source))],
-            outputs: vec![Arg::Tensor(result)],
-            ..node.clone()
-        });
-        Ok(result)
-    }
-
-    /// The tensor shows another view of its memory from now on; all its names see that.
-    fn reshape_in_place(&mut self, mut node: Node, tensor: TensorId, place: PlaceId) -> Result<()> {
-        let Some(target) = functional_twin(&node.target) else {
-            return self.refuse("changes a tensor in a way that is not known");
-        };
-        node.target = target.into();
-        let results = view::results_of(&node);
-        let Some(&result) = results.first() else {
-            return self.refuse("returns no tensor");
-        };
-        let recorded = source_of(&node).and_then(|value| self.graph.tensor(value));
-        if self.aliases.get(place).map(|place| &place.meta) != recorded {
-            return self.refuse("changes a tensor that does not look as it was recorded");
-        }
-        let shown = shown_by(self.graph, &node);
-        self.view(node, shown)?;
-        let Some(new) = self.place(result) else { return self.refuse("returns an unknown tensor") };
-        if let Some(slot) = self.tensors.get_mut(tensor.0) {
-            *slot = new;
-        }
-        for result in results {
-            self.name_tensor(result, tensor);
-        }
-        Ok(())
-    }
-
-    /// `fill_diagonal_` of a matrix is `fill_` of its diagonal.
-    fn fill_diagonal(&mut self, node: Node, tensor: TensorId, place: PlaceId) -> Result<()> {
-        let meta = self.own_meta(&node)?;
-        let (Some([rows, columns]), Some(fill)) = (static_matrix(&meta), node.arg("fill_value").cloned())
-        else {
-            return self.refuse("fills the diagonal of a tensor that is not a matrix of known size");
-        };
-        if matches!(node.arg("wrap"), Some(Arg::Bool(true))) && rows > columns {
-            return self.refuse("fills a diagonal that wraps around, which is not supported");
-        }
-        let diagonal =
-            TensorMeta { sizes: vec![rows.min(columns).into()], strides: vec![0.into()], ..meta.clone() };
-        let strides: Option<i64> = meta.strides.iter().map(|stride| stride.as_static()).sum();
-        let Some(stride) = strides else { return self.refuse("fills a diagonal of unknown stride") };
-        let diagonal = TensorMeta { strides: vec![stride.into()], ..diagonal };
-        let shown = self.new_value(&node.name, diagonal.clone());
-        let kind = Kind::Part {
-            view: "aten.diagonal.default",
-            scatter: "aten.diagonal_scatter.default",
-            rest: vec![named("offset", Arg::Int(0)), named("dim1", Arg::Int(0)), named("dim2", Arg::Int(1))],
-        };
-        let view = View { kind, interval: None, certain: true };
-        let node = Arc::new(node);
-        let target = self.add_view(&node, place, shown, &view, false);
-        let own = match self.aliases.get(target).and_then(|place| place.value) {
-            Some(value) => value,
-            None => self.take(target)?,
-        };
-        let filled = self.new_value(&node.name, diagonal);
-        self.nodes.push(Node {
-            target: "aten.fill.Scalar".into(),
-            args: vec![named("self", Arg::Tensor(own)), named("value", fill)],
-            outputs: vec![Arg::Tensor(filled)],
-            ..Node::clone(&node)
-        });
-        self.write(target, filled)?;
-        for result in view::results_of(&node) {
-            self.name_tensor(result, tensor);
-        }
-        Ok(())
-    }
-
-    /// A norm in training mode: its result is kept, the statistics that it updates cannot be read afterwards.
-    fn updates_statistics(&mut self, mut node: Node, running: &[ValueId]) -> Result<()> {
-        for arg in &mut node.args {
-            match arg.arg {
-                Arg::Tensor(id) if running.contains(&id) => self.look_at_arg(&mut arg.arg)?,
-                _ => self.read_arg(&mut arg.arg)?,
-            }
-        }
-        for place in running.iter().filter_map(|&id| self.place(id)).collect::<Vec<_>>() {
-            self.aliases.spoil(place, node.name.clone());
-        }
-        for result in view::results_of(&node) {
-            self.add_tensor(result);
-        }
-        self.nodes.push(node);
-        Ok(())
-    }
-
-    fn write(&mut self, place: PlaceId, value: ValueId) -> Result<()> {
-        let Some(found) = self.aliases.get(place) else { return Ok(()) };
-        if found.overlaps {
-            return self.refuse(
-                "writes to a tensor whose elements share memory (an expanded tensor, or overlapping windows): \
-                 clone it first",
-            );
-        }
-        if found.depth > MAX_DEPTH {
-            return self.refuse(format!("writes through more than {MAX_DEPTH} views of views"));
-        }
-        let writer = Writer { name: self.at.name.clone(), scope: self.at.scope, trace: self.at.trace };
-        let root = found.root;
-        if self.aliases.write(place, value, writer) > MAX_PENDING {
-            self.contents(root)?;
-        }
-        Ok(())
-    }
-
     // ---- new values and nodes
-
-    /// What the tensor that an in-place node changes looks like.
-    fn own_meta(&self, node: &Node) -> Result<TensorMeta> {
-        let place = source_of(node).and_then(|value| self.place(value));
-        match place.and_then(|place| self.aliases.get(place)) {
-            Some(place) => Ok(place.meta.clone()),
-            None => self.refuse("changes an unknown tensor"),
-        }
-    }
-
-    /// The value that an in-place node returns, or a new one if it returns nothing.
-    fn result_of(&mut self, node: &Node, meta: &TensorMeta) -> ValueId {
-        match view::results_of(node).first() {
-            Some(&result) => {
-                if let Some(value) = self.graph.values.get_mut(result.0 as usize) {
-                    value.kind = ValueKind::Tensor(meta.clone());
-                }
-                result
-            }
-            None => self.new_value(&node.name.clone(), meta.clone()),
-        }
-    }
-
-    fn convert(&mut self, value: ValueId, dtype: DType, result: ValueId) {
-        let name = self.names.take(&format!("{}_to", self.at.name.trim_end_matches('_')));
-        self.nodes.push(Node {
-            name,
-            target: "aten._to_copy.default".into(),
-            args: vec![named("self", Arg::Tensor(value)), keyword("dtype", Arg::DType(dtype))],
-            outputs: vec![Arg::Tensor(result)],
-            scope: self.at.scope,
-            trace: self.at.trace,
-        });
-    }
 
     pub(super) fn new_value(&mut self, wanted: &str, meta: TensorMeta) -> ValueId {
         let name = self.names.take(wanted);
@@ -556,18 +320,6 @@ impl<'a> Rewriter<'a> {
         });
         result
     }
-}
-
-/// The two sizes of a matrix.
-fn static_matrix(meta: &TensorMeta) -> Option<[i64; 2]> {
-    match meta.sizes.as_slice() {
-        [rows, columns] => Some([rows.as_static()?, columns.as_static()?]),
-        _ => None,
-    }
-}
-
-fn keyword(name: &str, arg: Arg) -> NamedArg {
-    NamedArg { is_keyword: true, ..named(name, arg) }
 }
 
 /// Operators that look at sizes and types only, so that a write need not be carried out for them.
