@@ -287,3 +287,53 @@ def random_program(seed, *given):
 for seed in range(40):
     fn("aten.clone.default", lambda *given, seed=seed: random_program(seed, *given), floats(4, 6), floats(2, 3, 4),
        opsets=(18,))
+
+
+# ---- the same with a size that is not known: what is done depends on which axes are dynamic, never on their sizes
+
+def dynamic_view(x, is_dynamic, choose):
+    """A view of `x`, and which of its axes are dynamic."""
+    rank = len(is_dynamic)
+    axis = choose.randrange(rank) if rank else 0
+    kinds = ["unsqueeze", "alias"] + ["slice", "slice", "select", "transpose", "flat"] * (rank > 0)
+    kind = choose.choice(kinds)
+    if kind == "slice":
+        parts = [slice(1, None), slice(0, 2), slice(None, None, 2)]
+        if is_dynamic[axis]:
+            parts += [slice(-2, None), slice(None, -1)]
+        part = choose.choice(parts)
+        keeps = is_dynamic[axis] and part not in (slice(0, 2), slice(-2, None))
+        return x[(slice(None),) * axis + (part,)], is_dynamic[:axis] + [keeps] + is_dynamic[axis + 1:]
+    if kind == "select":
+        return x.select(axis, choose.choice([0, -1])), is_dynamic[:axis] + is_dynamic[axis + 1:]
+    if kind == "transpose":
+        other = choose.randrange(rank)
+        turned = list(is_dynamic)
+        turned[axis], turned[other] = turned[other], turned[axis]
+        return x.transpose(axis, other), turned
+    if kind == "flat":
+        return x.reshape(-1), [any(is_dynamic)]
+    if kind == "unsqueeze":
+        return x.unsqueeze(axis), is_dynamic[:axis] + [False] + is_dynamic[axis:]
+    return x.detach(), is_dynamic
+
+
+def dynamic_program(seed, *given):
+    choose = random.Random(seed)
+    tensors = [(tensor.clone(), [True] + [False] * (tensor.dim() - 1)) for tensor in given]
+    for _ in range(choose.randrange(6, 14)):
+        x, is_dynamic = choose.choice(tensors)
+        if choose.random() < 0.55 and len(tensors) < 10:
+            tensors.append(dynamic_view(x, is_dynamic, choose))
+        elif choose.random() < 0.2:
+            x.copy_(choose.choice(tensors)[0].reshape(-1)[0].clone())
+        else:
+            kind = choose.choice([lambda x: x.add_(1), lambda x: x.mul_(-2), torch.relu_, lambda x: x.fill_(3),
+                                  lambda x: x.zero_(), torch.neg_])
+            kind(x)
+    return tuple(tensor * 1 for tensor, _ in tensors)
+
+
+for seed in range(20):
+    fn("aten.clone.default", lambda *given, seed=seed: dynamic_program(seed, *given), floats(12, 9), opsets=(18,),
+       dynamic={0: {0: "n"}}, alternative=[floats(17, 9)])

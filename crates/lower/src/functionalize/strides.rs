@@ -71,10 +71,21 @@ impl Polynomial {
         self
     }
 
-    fn as_constant(&self) -> Option<i64> {
+    /// Whether this product is larger than `other` whatever the symbols are. A dynamic size is at least 2: programs
+    /// are captured with 0 and 1 as sizes of their own.
+    fn exceeds(&self, other: &Polynomial) -> bool {
+        let (Some((factors, value)), Some((others, least))) = (self.product(), other.product()) else {
+            return false;
+        };
+        let mut rest = factors.iter();
+        let has_all = others.iter().all(|wanted| rest.any(|factor| factor == wanted));
+        has_all && value >= least && least > 0 && (value > least || factors.len() > others.len())
+    }
+
+    /// The factors and the coefficient, if there is no sum.
+    fn product(&self) -> Option<(&[String], i64)> {
         match self.0.first_key_value() {
-            None => Some(0),
-            Some((factors, value)) if self.0.len() == 1 && factors.is_empty() => Some(*value),
+            Some((factors, value)) if self.0.len() == 1 => Some((factors, *value)),
             _ => None,
         }
     }
@@ -141,9 +152,7 @@ fn merge_runs(old: &TensorMeta, new: &TensorMeta) -> Option<Answer> {
                 return Some(Answer::Unknown);
             };
             found = found.times(&Polynomial::of(next)?)?;
-            if let (Some(found), Some(count)) = (found.as_constant(), count.as_constant())
-                && found > count
-            {
+            if found.exceeds(&count) {
                 return Some(Answer::No);
             }
         }
@@ -244,7 +253,11 @@ mod tests {
         let flat = meta(vec![2.into(), times(4)], vec![times(5), 1.into()]);
         assert_eq!(reshape_is_view(&slice, &flat), Answer::Yes);
         let all = meta(vec![times(8)], vec![1.into()]);
-        assert_eq!(reshape_is_view(&slice, &all), Answer::Unknown);
+        assert_eq!(reshape_is_view(&slice, &all), Answer::No);
+        let gaps = meta(vec![symbol(), 2.into()], vec![9.into(), 1.into()]);
+        assert_eq!(reshape_is_view(&gaps, &meta(vec![times(2)], vec![1.into()])), Answer::No);
+        let unrelated = meta(vec![Dim::Symbolic(SymExpr::Symbol("s1".into()))], vec![1.into()]);
+        assert_eq!(reshape_is_view(&gaps, &unrelated), Answer::Unknown);
     }
 
     #[test]
