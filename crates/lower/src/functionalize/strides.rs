@@ -146,11 +146,15 @@ fn merge_runs(old: &TensorMeta, new: &TensorMeta) -> Option<Answer> {
             run = Some((base, count));
             continue;
         }
+        let is_last_run = i == 0;
         let mut found = Polynomial::constant(1);
+        let mut taken = 0;
         while found != count {
             let Some(next) = new_sizes.next() else {
-                return Some(Answer::Unknown);
+                // One new axis for this run and for more that lies before it has too many elements.
+                return Some(if taken == 1 && !is_last_run { Answer::No } else { Answer::Unknown });
             };
+            taken += 1;
             found = found.times(&Polynomial::of(next)?)?;
             if found.exceeds(&count) {
                 return Some(Answer::No);
@@ -256,7 +260,14 @@ mod tests {
         assert_eq!(reshape_is_view(&slice, &all), Answer::No);
         let gaps = meta(vec![symbol(), 2.into()], vec![9.into(), 1.into()]);
         assert_eq!(reshape_is_view(&gaps, &meta(vec![times(2)], vec![1.into()])), Answer::No);
-        let unrelated = meta(vec![Dim::Symbolic(SymExpr::Symbol("s1".into()))], vec![1.into()]);
+        let less =
+            Dim::Symbolic(SymExpr::Call(SymOp::Add, vec![SymExpr::Symbol("s0".into()), SymExpr::Int(-1)]));
+        let shorter = meta(vec![less.clone(), 2.into()], vec![9.into(), 1.into()]);
+        let count = SymExpr::Call(SymOp::Mul, vec![SymExpr::Int(2), less.to_expr()]);
+        let flat = meta(vec![Dim::Symbolic(count)], vec![1.into()]);
+        assert_eq!(reshape_is_view(&shorter, &flat), Answer::No);
+        let other = || Dim::Symbolic(SymExpr::Symbol("s1".into()));
+        let unrelated = meta(vec![other(), other()], vec![other(), 1.into()]);
         assert_eq!(reshape_is_view(&gaps, &unrelated), Answer::Unknown);
     }
 

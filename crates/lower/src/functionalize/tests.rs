@@ -371,10 +371,11 @@ fn statistics_of_a_training_norm_cannot_be_read_afterwards() {
 fn a_reshape_that_nobody_can_tell_from_a_copy_is_refused() {
     let dim = |name: &str| Dim::Symbolic(SymExpr::Symbol(name.into()));
     let mut p = TestProgram::new();
-    // The program says `s3` for the number of elements, so that nothing can be compared.
+    // The program says `s3` and `s4` for the new sizes, so that nothing can be compared.
     let slice =
         TensorMeta { sizes: vec![dim("s0"), dim("s1")], strides: vec![dim("s2"), 1.into()], ..tensor(&[1]) };
-    let flat = TensorMeta { sizes: vec![dim("s3")], ..tensor(&[1]) };
+    let flat =
+        TensorMeta { sizes: vec![dim("s3"), dim("s4")], strides: vec![dim("s4"), 1.into()], ..tensor(&[1]) };
     let x = p.input("x", slice.clone());
     let y = p.node("aten.reshape.default", &[of(x), ("shape", Arg::Ints(vec![-1]))], flat.clone());
     p.node("aten.relu_.default", &[of(y)], flat);
