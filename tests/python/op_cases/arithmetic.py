@@ -2,7 +2,7 @@ import torch
 from op_cases import bools, floats, ints, op
 
 PAIRS = [
-    (floats(2, 3), floats(2, 3)),
+    (floats(2, 3), floats(2, 3, low=-1)),
     (floats(2, 3), floats(3)),
     (floats(2, 1, 4), floats(3, 1)),
     (floats(2, 3), floats()),
@@ -11,11 +11,11 @@ PAIRS = [
     (ints(2, 3), floats(3)),
     (ints(2, 3, dtype=torch.int32), ints(3)),
     (ints(4, dtype=torch.uint8), ints(4, dtype=torch.int8)),
-    (ints(4, dtype=torch.int16), ints(4, dtype=torch.int16)),
+    (ints(4, dtype=torch.int16), ints(4, low=1, dtype=torch.int16)),
     (floats(4, dtype=torch.float16), floats(4)),
     (floats(4, dtype=torch.float16), floats(4, dtype=torch.bfloat16)),
     (floats(4, dtype=torch.float16), floats(dtype=torch.float64)),
-    (floats(4, dtype=torch.bfloat16), floats(4, dtype=torch.bfloat16)),
+    (floats(4, dtype=torch.bfloat16), floats(4, low=-1, dtype=torch.bfloat16)),
     (floats(4, dtype=torch.bfloat16), floats()),
     (floats(4, dtype=torch.bfloat16), ints(4, low=250, high=300)),
     (floats(4), floats(4, dtype=torch.float64)),
@@ -31,19 +31,19 @@ for name in "add sub subtract rsub mul multiply".split():
         if a.dtype == torch.bool and "sub" in name:
             continue
         op(target, a, b, opsets=(14, 20))
-    op(target, floats(2, 3), floats(2, 3), dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[floats(5, 3), floats(5, 3)])
+    op(target, floats(2, 3), floats(2, 3, low=-1), dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[floats(5, 3), floats(5, 3, low=-1)])
     if name != "rsub":
         op(target, floats(2, 3), 2.5)
         op(target, ints(3), 2.5, opsets=(14, 20))
         op(target, floats(4, dtype=torch.bfloat16), 0.1, opsets=(14, 20), rtol=1e-3)
         op(target, floats(4, dtype=torch.float16), 0.1, opsets=(14, 20))
     if name in ("add", "mul", "multiply"):
-        op(target, bools(5), bools(5))
+        op(target, bools(2, 5), bools(5))
         op(target, bools(2, 5), True)
     if "mul" not in name:
         op(target, floats(2, 3), floats(3), alpha=0.5)
         op(target, ints(2, 3), ints(3), alpha=-2)
-        op(target, floats(3, dtype=torch.bfloat16), floats(3, dtype=torch.bfloat16), alpha=3, opsets=(14, 20))
+        op(target, floats(3, dtype=torch.bfloat16), floats(3, low=-1, dtype=torch.bfloat16), alpha=3, opsets=(14, 20))
     scalar = f"aten.{name}.Scalar"
     for number in NUMBERS:
         op(scalar, floats(2, 3), number, opsets=(14, 20))
@@ -51,5 +51,5 @@ for name in "add sub subtract rsub mul multiply".split():
     if "mul" not in name:
         op(scalar, floats(2, 3), 2.0, 0.5)
     op(scalar, floats(3, dtype=torch.float16), 3, opsets=(14, 20))
-op("aten.add.Tensor", bools(5), bools(5), alpha=False)
-op("aten.add.Tensor", bools(5), bools(5), alpha=True)
+op("aten.add.Tensor", bools(2, 5), bools(5), alpha=False)
+op("aten.add.Tensor", bools(2, 5), bools(5), alpha=True)

@@ -10,6 +10,7 @@ use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
+use crate::kernels::kernel_type;
 use crate::literal::{Literal, Number};
 use crate::ops::support::compute::product;
 use crate::ops::support::fill::filled;
@@ -32,8 +33,9 @@ const ADDS_SINCE: i64 = 16;
 /// `bins` numbers: the sum of those `weights` whose index is the bin.
 fn accumulate(cx: &mut Context<'_, '_>, bins: ValueId, indices: ValueId, weights: ValueId) -> Result<ValueId> {
     let dtype = cx.dtype(weights);
+    let hot_type = kernel_type("OneHot", dtype, cx.opset);
     let zero = Literal::from_numbers(dtype, vec![1], [Number::Int(0)]);
-    let range = Literal::from_numbers(dtype, vec![2], [Number::Int(0), Number::Int(1)]);
+    let range = Literal::from_numbers(hot_type, vec![2], [Number::Int(0), Number::Int(1)]);
     let (Some(zero), Some(range)) = (zero, range) else { return cx.refuse(format!("counts in {dtype}")) };
     if cx.opset >= ADDS_SINCE {
         let empty = cx.emit("ConstantOfShape", &[bins], attrs![value = zero]);
@@ -41,6 +43,7 @@ fn accumulate(cx: &mut Context<'_, '_>, bins: ValueId, indices: ValueId, weights
     }
     let range = cx.constant(range);
     let hot = cx.emit("OneHot", &[indices, bins, range], attrs![axis = -1]);
+    let hot = cx.cast(hot, dtype);
     Ok(cx.emit("MatMul", &[weights, hot], vec![]))
 }
 

@@ -106,7 +106,7 @@ families! {
     sort,
     spaced,
     split,
-    sum,
+    sums,
     symbolic,
     ternary,
     triangular,

@@ -157,7 +157,7 @@ fn random(cx: &mut Context<'_, '_>, op: &'static str, sizes: &[Dim], dtype: DTyp
 /// The float type in which numbers for the result are drawn.
 fn drawn_type(cx: &Context<'_, '_>) -> Result<DType> {
     Ok(match cx.out()?.dtype {
-        dtype @ (DType::F16 | DType::F64) => dtype,
+        DType::F64 => DType::F64,
         _ => DType::F32,
     })
 }

@@ -130,5 +130,7 @@ fn indices(cx: &mut Context<'_, '_>, size: &Dim) -> Result<ValueId> {
     let end = cx.dim_value(size)?;
     let end = cx.squeeze(end, &[0]);
     let (start, step) = (cx.const_int(0), cx.const_int(1));
-    Ok(cx.emit("Range", &[start, end, step], vec![]))
+    let indices = cx.emit("Range", &[start, end, step], vec![]);
+    cx.set_shape(indices, vec![size.clone()]);
+    Ok(indices)
 }
