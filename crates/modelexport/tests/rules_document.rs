@@ -1,5 +1,5 @@
 //! The examples of `docs/rules.md` are rules files.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn examples() -> Vec<String> {
 #[test]
 fn every_example_can_be_read() {
     let examples = examples();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in &examples {
         rules::parse(example, Path::new("docs/rules.md")).unwrap();
     }
@@ -30,4 +30,11 @@ fn the_first_example_shows_every_key() {
     assert_eq!((rules.include.len(), rules.exclude.len()), (2, 2));
     assert_eq!(rules.boundaries.unwrap().len(), 3);
     assert_eq!((rules.renames.len(), rules.domain.len()), (1, 1));
+}
+
+#[test]
+fn the_last_example_maps_an_operator() {
+    let rules = rules::parse(&examples()[2], Path::new("docs/rules.md")).unwrap();
+    let [operator] = rules.operators.as_slice() else { panic!("{:?}", rules.operators) };
+    assert_eq!((operator.op_type.as_str(), operator.version), ("FusedNorm", 1));
 }

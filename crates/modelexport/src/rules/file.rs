@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(
             message("extends = \"all\"\nincldue = []\n"),
             "rules.toml: line 2, column 1: unknown field `incldue`, expected one of `extends`, \
-             `torch-nn-exceptions`, `include`, `exclude`, `boundaries`, `rename`, `domain`"
+             `torch-nn-exceptions`, `include`, `exclude`, `boundaries`, `rename`, `domain`, `operator`"
         );
         assert_eq!(
             message("include = [\n  1,\n]"),
