@@ -16,6 +16,9 @@ op("aten.batch_norm.default", floats(2, 3, 5, 6), *parameters(3), False, 0.1, 1e
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.batch_norm.default", floats(2, 3, 5, 6, dtype=dtype), *parameters(3, dtype), False, 0.1, 1e-5, True)
 op("aten.batch_norm.default", floats(2, 3, 5, 6, dtype=torch.bfloat16), *parameters(3), False, 0.1, 1e-5, True)
+op("aten.batch_norm.default", floats(1, 3, 8), None, None, None, None, True, 0.0, 1e-5, True)
+op("aten.batch_norm.default", floats(1, 3, 8, dtype=torch.float64), *parameters(3, torch.float64)[:2], None, None, True, 0.0,
+   1e-5, True)
 fn("aten.native_batch_norm.default",
    lambda x, w, b, m, v: torch.ops.aten.native_batch_norm.default(x, w, b, m, v, False, 0.1, 1e-5)[0],
    floats(2, 3, 5), *parameters(3))

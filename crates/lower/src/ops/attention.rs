@@ -6,9 +6,10 @@
 //! Mul (q by the scale), Transpose (k), MatMul, Add (mask), Softmax, MatMul
 //! ```
 //!
-//! A mask of true and false becomes 0 and minus infinity, which costs one node for all layers that share the mask.
-//! A row that is masked altogether gives zeros, as in PyTorch: `Softmax` makes NaN of it, and the rows where the
-//! largest number of the mask is minus infinity are replaced at the end. A causal mask has no such rows.
+//! A row that is masked altogether gives zeros, as in PyTorch. A mask of true and false becomes 0 and a very low number,
+//! and the result is multiplied by whether a row sees anything; all but the product is made once for the layers that
+//! share the mask. A mask of numbers may have minus infinity, of which `Softmax` makes NaN: the rows where its largest
+//! number is that are replaced at the end. A causal mask has no such rows.
 //!
 //! Grouped queries: the heads that share a key are put one below the other, so that keys and values are not copied.
 
@@ -102,7 +103,7 @@ impl<'p> Attention<'p> {
         let compute = float_type(self.dtype);
         let (q, k, v) =
             (tensor_as(cx, "query", compute)?, tensor_as(cx, "key", compute)?, tensor_as(cx, "value", compute)?);
-        let mask = self.bias(cx, compute)?;
+        let mask = self.bias(cx, f64::NEG_INFINITY, compute)?;
         let mut attributes = attrs![scale = scale];
         if self.is_causal {
             attributes.extend(attrs![is_causal = 1]);
@@ -123,15 +124,19 @@ impl<'p> Attention<'p> {
         has_heads && mask_fits && self.dropout == 0.0 && self.dtype != DType::F64
     }
 
-    /// The mask as numbers that are added to the scores.
-    fn bias(&self, cx: &mut Context<'_, '_>, compute: DType) -> Result<Option<ValueId>> {
+    /// Whether the mask says true where to look. The variant of one formula adds every mask as it is.
+    fn has_bool_mask(&self, cx: &Context<'_, '_>) -> bool {
+        cx.meta_opt("attn_mask").is_some_and(|mask| mask.dtype == DType::Bool) && !cx.target().contains("_math")
+    }
+
+    /// The mask as numbers that are added to the scores: 0 and `low` for true and false.
+    fn bias(&self, cx: &mut Context<'_, '_>, low: f64, compute: DType) -> Result<Option<ValueId>> {
         let Some(meta) = cx.meta_opt("attn_mask") else { return Ok(None) };
-        // The variant of one formula adds every mask as it is.
-        if meta.dtype != DType::Bool || cx.target().contains("_math") {
+        if !self.has_bool_mask(cx) {
             return tensor_as(cx, "attn_mask", compute).map(Some);
         }
         let mask = cx.tensor("attn_mask")?;
-        let (zero, low) = (cx.const_scalar(compute, 0.0), cx.const_scalar(compute, f64::NEG_INFINITY));
+        let (zero, low) = (cx.const_scalar(compute, 0.0), cx.const_scalar(compute, low));
         let bias = cx.emit("Where", &[mask, zero, low], vec![]);
         cx.set_shape(bias, meta.sizes.clone());
         Ok(Some(bias))
@@ -168,7 +173,7 @@ impl<'p> Attention<'p> {
         score_sizes.extend(self.key.iter().nth_back(1).cloned());
         let bias = match self.is_causal {
             true => Some(self.causal_bias(cx, compute)?),
-            false => self.bias(cx, compute)?,
+            false => self.bias(cx, half_of_lowest(compute), compute)?,
         };
         let mut scores = scores;
         if groups != 1 && bias.is_some() {
@@ -196,7 +201,10 @@ impl<'p> Attention<'p> {
         if groups != 1 {
             y = cx.reshape(y, self.output)?;
         }
-        if let (Some(bias), false) = (bias, self.is_causal) {
+        cx.set_shape(y, self.output.to_vec());
+        if self.has_bool_mask(cx) {
+            y = self.times_seeing(cx, y, compute)?;
+        } else if let (Some(bias), false) = (bias, self.is_causal) {
             y = zero_where_masked(cx, y, bias, compute);
         }
         Ok(Composed {
@@ -204,6 +212,13 @@ impl<'p> Attention<'p> {
             weights: cx.cast(weights, self.dtype),
             scores: cx.cast(scores, compute),
         })
+    }
+
+    /// Zeros in the rows that see nothing: their weights are finite, as the mask is.
+    fn times_seeing(&self, cx: &mut Context<'_, '_>, y: ValueId, compute: DType) -> Result<ValueId> {
+        let mask = tensor_as(cx, "attn_mask", compute)?;
+        let seeing = cx.reduce("ReduceMax", mask, &[-1], true);
+        Ok(cx.emit("Mul", &[y, seeing], vec![]))
     }
 
     fn scaled(&self, cx: &mut Context<'_, '_>, q: ValueId, compute: DType) -> Result<ValueId> {
@@ -256,7 +271,16 @@ impl<'p> Attention<'p> {
 /// Causal masks of more elements are made when the model runs.
 const MAX_LITERAL: i64 = 1 << 12;
 
-/// Zeros in the rows that see nothing.
+/// Low enough for a weight of 0, and a score added to it does not overflow.
+fn half_of_lowest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => -32752.0,
+        DType::F64 => f64::MIN / 2.0,
+        _ => f64::from(f32::MIN) / 2.0,
+    }
+}
+
+/// Zeros in the rows that see nothing, where the mask may have minus infinity.
 fn zero_where_masked(cx: &mut Context<'_, '_>, y: ValueId, bias: ValueId, compute: DType) -> ValueId {
     let largest = cx.reduce("ReduceMax", bias, &[-1], true);
     let (low, zero) = (cx.const_scalar(compute, f64::NEG_INFINITY), cx.const_scalar(compute, 0.0));

@@ -1,7 +1,7 @@
 //! `batch_norm` and `instance_norm`.
 //!
 //! With running statistics: `BatchNormalization`. With those of the input (a norm that tracks none, or training):
-//! `InstanceNormalization` for instances; the nodes that standardise for batches. Running statistics are not updated.
+//! `InstanceNormalization` for instances; for batches mean and variance first. Running statistics are not updated.
 
 use modelexport_graph::{DType, Dim};
 
@@ -97,17 +97,28 @@ fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let metas = cx.out_metas();
     let dtype = cx.out()?.dtype;
     let compute = formula_type(dtype);
-    let x = tensor_as(cx, "input", compute)?;
-    let rank = cx.meta("input")?.sizes.len();
-    let axes: Vec<i64> = (0..rank as i64).filter(|&axis| axis != 1).collect();
+    let sizes = &cx.meta("input")?.sizes;
     let eps = cx.float("eps")?;
-    let normal = standardize(cx, x, &axes, eps, compute);
-    let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
-    let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
-    let y = affine(cx, normal.value, weight, bias);
-    let mut results = vec![cx.cast(y, dtype)];
-    for (meta, value) in metas.iter().skip(1).zip([normal.mean, normal.inverse_deviation]) {
-        let value = cx.squeeze(value, &axes);
+    // One sample (a weight that is standardised, for instance) is an instance.
+    if sizes.first().is_some_and(|size| size.is(1)) && sizes.len() > 2 && metas.len() == 1 {
+        let y = of_instance(cx, eps, compute)?;
+        return Ok(cx.cast(y, dtype).into());
+    }
+    let x = tensor_as(cx, "input", compute)?;
+    let axes: Vec<i64> = (0..sizes.len() as i64).filter(|&axis| axis != 1).collect();
+    let mean = cx.reduce("ReduceMean", x, &axes, true);
+    let centered = cx.emit("Sub", &[x, mean], vec![]);
+    let squares = cx.emit("Mul", &[centered, centered], vec![]);
+    let variance = cx.reduce("ReduceMean", squares, &axes, false);
+    let mean = cx.squeeze(mean, &axes);
+    let (weight, bias) = (per_channel(cx, "weight", compute, 1.0)?, per_channel(cx, "bias", compute, 0.0)?);
+    let y = cx.emit("BatchNormalization", &[x, weight, bias, mean, variance], attrs![epsilon = eps]);
+    let eps = cx.const_scalar(compute, eps);
+    let sum = cx.emit("Add", &[variance, eps], vec![]);
+    let deviation = cx.emit("Sqrt", &[sum], vec![]);
+    let inverse = cx.emit("Reciprocal", &[deviation], vec![]);
+    let mut results = Vec::with_capacity(metas.len());
+    for (meta, value) in metas.iter().zip([y, mean, inverse]) {
         results.push(cx.cast(value, meta.dtype));
     }
     Ok(results.into())
@@ -118,21 +129,25 @@ fn instance_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         return Ok(of_running(cx)?.into());
     }
     let dtype = cx.out()?.dtype;
-    let rank = cx.meta("input")?.sizes.len();
     let eps = cx.float("eps")?;
     let compute = norm_type(cx, dtype);
+    let y = of_instance(cx, eps, compute)?;
+    Ok(cx.cast(y, dtype).into())
+}
+
+/// Each channel of each sample by its own statistics.
+fn of_instance(cx: &mut Context<'_, '_>, eps: f64, compute: DType) -> Result<ValueId> {
+    let rank = cx.meta("input")?.sizes.len();
     let x = tensor_as(cx, "input", compute)?;
-    // There is no kernel for `float64`.
-    let y = if compute == DType::F64 {
-        let axes: Vec<i64> = (2..rank as i64).collect();
-        let normal = standardize(cx, x, &axes, eps, compute).value;
-        let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
-        let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
-        affine(cx, normal, weight, bias)
-    } else {
+    if compute != DType::F64 {
         let weight = per_channel(cx, "weight", compute, 1.0)?;
         let bias = per_channel(cx, "bias", compute, 0.0)?;
-        cx.emit("InstanceNormalization", &[x, weight, bias], attrs![epsilon = eps])
-    };
-    Ok(cx.cast(y, dtype).into())
+        return Ok(cx.emit("InstanceNormalization", &[x, weight, bias], attrs![epsilon = eps]));
+    }
+    // There is no kernel for `float64`.
+    let axes: Vec<i64> = (2..rank as i64).collect();
+    let normal = standardize(cx, x, &axes, eps, compute).value;
+    let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
+    let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
+    Ok(affine(cx, normal, weight, bias))
 }

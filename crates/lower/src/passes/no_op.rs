@@ -33,6 +33,9 @@ fn mark(graph: &mut Graph, ir: &Ir) -> bool {
     changed
 }
 
+/// Constants of more elements are not looked through.
+const MAX_CHECKED: usize = 1 << 16;
+
 /// The input that the node gives unchanged, if it does.
 fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
     let input = |i: usize| node.inputs.get(i).copied().flatten();
@@ -44,7 +47,7 @@ fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
     };
     let is_filled = |value: ValueId, number: f64| {
         ir.literal(value)
-            .filter(|literal| literal.element_count() == 1)
+            .filter(|literal| (1..=MAX_CHECKED).contains(&literal.element_count()))
             .and_then(|literal| literal.numbers())
             .is_some_and(|numbers| numbers.iter().all(|n| n.as_f64() == number))
     };
@@ -73,6 +76,16 @@ fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
                 Some(x)
             } else if &*node.op == "Mul" && is_filled(x, 1.0) && same_shape(other) {
                 Some(other)
+            } else {
+                None
+            }
+        }
+        "Where" => {
+            let (then, otherwise) = (input(1)?, input(2)?);
+            if is_filled(x, 1.0) && same_shape(then) {
+                Some(then)
+            } else if is_filled(x, 0.0) && same_shape(otherwise) {
+                Some(otherwise)
             } else {
                 None
             }
