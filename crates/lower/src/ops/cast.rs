@@ -54,23 +54,6 @@ macro_rules! casts {
                  MemoryFormat? memory_format=None) -> Tensor(a)",
                 lower,
             ),
-            Row::new(
-                "aten.to.prim_Device",
-                "to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool non_blocking=False, \
-                 bool copy=False) -> Tensor(b|a)",
-                lower,
-            ),
-            Row::new(
-                "aten.to.prim_dtype",
-                "to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) \
-                 -> Tensor(b|a)",
-                lower,
-            ),
-            Row::new(
-                "aten.to.prim_other",
-                "to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
-                lower,
-            ),
             Row::new("aten.type_as.default", "type_as(Tensor self, Tensor other) -> Tensor", lower),
             Row::new("aten.view.dtype", "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", same_bits),
             Row::new("aten.view_copy.dtype", "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", same_bits),
