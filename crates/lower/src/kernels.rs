@@ -163,6 +163,14 @@ impl Builder {
         self.cast(expanded, dtype)
     }
 
+    /// `value` with zeros around it.
+    pub fn apply_pad(&mut self, value: ValueId, pads: ValueId) -> ValueId {
+        let dtype = self.dtype(value);
+        let value = self.cast(value, kernel_type("Pad", dtype, self.opset));
+        let padded = self.emit("Pad", &[value, pads], vec![]);
+        self.cast(padded, dtype)
+    }
+
     /// [`Builder::reduce`] in a type that has a kernel.
     pub fn apply_reduce(
         &mut self,

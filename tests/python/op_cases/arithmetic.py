@@ -53,3 +53,16 @@ for name in "add sub subtract rsub mul multiply".split():
     op(scalar, floats(3, dtype=torch.float16), 3, opsets=(14, 20))
 op("aten.add.Tensor", bools(2, 5), bools(5), alpha=False)
 op("aten.add.Tensor", bools(2, 5), bools(5), alpha=True)
+
+COMPLEX = torch.complex(floats(3, 4), floats(3, 4, low=-1))
+COLUMN = torch.complex(floats(3, 1), floats(3, 1, low=-1))
+for name in ("add", "sub", "mul", "rsub"):
+    op(f"aten.{name}.Tensor", COMPLEX, COLUMN, opsets=(14, 20))
+    op(f"aten.{name}.Tensor", COLUMN, COMPLEX.to(torch.complex128), opsets=(14, 20))
+    op(f"aten.{name}.Tensor", COMPLEX, floats(4), opsets=(14, 20))
+    op(f"aten.{name}.Tensor", floats(4), COMPLEX, opsets=(14, 20))
+    op(f"aten.{name}.Tensor", COMPLEX, floats(), opsets=(14, 20))
+    op(f"aten.{name}.Scalar", COMPLEX, 2.5, opsets=(14, 20))
+    op(f"aten.{name}.Scalar", COMPLEX, 2 - 1j, opsets=(14, 20))
+    op(f"aten.{name}.Tensor", COMPLEX, COLUMN, opsets=(20,), dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[COMPLEX[:2], COLUMN[:2]])
+op("aten.add.Tensor", COMPLEX, COLUMN, alpha=2)

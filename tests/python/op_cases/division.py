@@ -51,3 +51,10 @@ for name in ("remainder", "fmod"):
         op(f"aten.{name}.Scalar", floats(8, low=-9, high=9), number, opsets=(14, 20))
 op("aten.remainder.Scalar_Tensor", 7, BOTTOM)
 op("aten.remainder.Scalar_Tensor", 7.5, floats(5, low=1, high=3))
+
+COMPLEX = torch.complex(floats(3, 4), floats(3, 4, low=-1))
+COLUMN = torch.complex(floats(3, 1), floats(3, 1, low=-1))
+op("aten.div.Tensor", COMPLEX, COLUMN)
+op("aten.div.Tensor", COMPLEX, floats(4, low=1, high=2))
+op("aten.div.Tensor", floats(4, low=1, high=2), COMPLEX)
+op("aten.div.Scalar", COMPLEX, 2)

@@ -24,3 +24,7 @@ for truth in (True, False):
 op("aten.where.Scalar", bools(2, 3), 1.0, -2.5)
 op("aten.where.Scalar", bools(2, 3), 1, 0)
 op("aten.where.Scalar", bools(2, 3), 0.0, float("-inf"), dynamic={0: {0: "n"}}, alternative=[bools(4, 3)])
+
+COMPLEX = torch.complex(floats(2, 3), floats(2, 3, low=-1))
+op("aten.where.self", bools(2, 3), COMPLEX, COMPLEX[:1] * 2)
+op("aten.where.self", bools(2, 3), COMPLEX, floats(3))

@@ -55,3 +55,9 @@ op("aten.count_nonzero.default", ints(2, 3, low=-1, high=2), 1)
 op("aten.count_nonzero.default", bools(2, 3), -2)
 op("aten.count_nonzero.dim_IntList", ints(2, 3, 4, low=-1, high=2), [0, 2])
 op("aten.count_nonzero.dim_IntList", floats(2, 3, dtype=torch.bfloat16), [0], opsets=(14, 20))
+
+COMPLEX = torch.complex(floats(3, 4), floats(3, 4, low=-1))
+for name, dims in (("sum", "dim_IntList"), ("mean", "dim")):
+    op(f"aten.{name}.default", COMPLEX)
+    op(f"aten.{name}.{dims}", COMPLEX, [-1])
+    op(f"aten.{name}.{dims}", COMPLEX, [0], True)

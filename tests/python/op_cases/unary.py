@@ -29,3 +29,7 @@ for name in "cos exp tanh sigmoid reciprocal erf sqrt rsqrt log atan".split():
     op(f"aten.{name}.default", torch.tensor([True, True, False]), opsets=(14, 20))
 for name in "sgn sign square".split():
     op(f"aten.{name}.default", torch.tensor([True, False]), opsets=(14, 20))
+
+COMPLEX = torch.complex(floats(3, 4), floats(3, 4, low=-1))
+for name in ("abs", "neg", "exp", "reciprocal", "square"):
+    op(f"aten.{name}.default", COMPLEX)

@@ -1,13 +1,14 @@
 //! `add`, `sub`, `rsub`, `mul`: elementwise with broadcasting, computed in the type of the result.
 //!
-//! Booleans: the sum is `Or`, the product is `And`.
+//! Booleans: the sum is `Or`, the product is `And`. Complex numbers: see `support::complex`.
 
 use modelexport_graph::DType;
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::kernels::kernel_type;
-use crate::ops::support::operands::{arithmetic_operands, real_only};
+use crate::ops::support::complex::{self, complex_operand, is_complex};
+use crate::ops::support::operands::arithmetic_operands;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -49,7 +50,9 @@ pub static ROWS: &[Row] = &[
 
 /// `left op alpha * right`.
 fn scaled(cx: &mut Context<'_, '_>, op: &'static str, names: [&str; 2]) -> Result<Outputs> {
-    real_only(cx)?;
+    if is_complex(cx) {
+        return scaled_complex(cx, op, names);
+    }
     let dtype = cx.out()?.dtype;
     let op = if dtype == DType::Bool { "Or" } else { op };
     let [left, mut right] = arithmetic_operands(cx, op, names, dtype)?;
@@ -64,8 +67,21 @@ fn scaled(cx: &mut Context<'_, '_>, op: &'static str, names: [&str; 2]) -> Resul
     Ok(cx.cast(value, dtype).into())
 }
 
+fn scaled_complex(cx: &mut Context<'_, '_>, op: &'static str, names: [&str; 2]) -> Result<Outputs> {
+    let part = cx.out()?.dtype.real();
+    let (left, right) = (complex_operand(cx, names[0], part)?, complex_operand(cx, names[1], part)?);
+    let Some(alpha) = cx.scalar_arg("alpha")?.number() else {
+        return cx.refuse("scales complex numbers by one that is computed in the graph");
+    };
+    Ok(complex::sum(cx, op, left, right, alpha.as_f64())?.into())
+}
+
 fn mul(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    real_only(cx)?;
+    if is_complex(cx) {
+        let part = cx.out()?.dtype.real();
+        let (left, right) = (complex_operand(cx, "self", part)?, complex_operand(cx, "other", part)?);
+        return Ok(complex::product(cx, left, right)?.into());
+    }
     let dtype = cx.out()?.dtype;
     let op = if dtype == DType::Bool { "And" } else { "Mul" };
     let [left, right] = arithmetic_operands(cx, op, ["self", "other"], dtype)?;

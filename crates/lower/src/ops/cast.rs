@@ -13,6 +13,7 @@ use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
+use crate::ops::support::complex::append_zero;
 use crate::registry::{Outputs, Row};
 
 macro_rules! casts {
@@ -69,7 +70,8 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = match (from.is_complex(), to.is_complex()) {
         (false, true) => {
             let part = convert(cx, x, to.real())?;
-            with_imaginary_zero(cx, part)
+            let column = cx.unsqueeze(part, &[-1]);
+            append_zero(cx, column)
         }
         (true, false) => {
             let first = cx.const_int(0);
@@ -95,13 +97,6 @@ fn convert(cx: &mut Context<'_, '_>, x: ValueId, dtype: DType) -> Result<ValueId
         return Ok(x);
     }
     Ok(cx.emit("Cast", &[x], attrs![to = dtype, saturate = dtype == DType::F8E4M3FN]))
-}
-
-/// Real numbers as the pairs that stand for complex ones.
-fn with_imaginary_zero(cx: &mut Context<'_, '_>, x: ValueId) -> ValueId {
-    let column = cx.unsqueeze(x, &[-1]);
-    let zero = cx.emit("Sub", &[column, column], vec![]);
-    cx.concat(&[column, zero], -1)
 }
 
 fn same_bits(cx: &mut Context<'_, '_>) -> Result<Outputs> {

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::literal::Number;
+use crate::ops::support::complex::{self, complex_operand, is_complex};
 use crate::ops::support::formulas::{test_number, truncate};
 use crate::ops::support::operands::{arithmetic_operands, real_only};
 use crate::registry::{Outputs, Row};
@@ -60,7 +61,11 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn div(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    real_only(cx)?;
+    if is_complex(cx) {
+        let part = cx.out()?.dtype.real();
+        let (left, right) = (complex_operand(cx, "self", part)?, complex_operand(cx, "other", part)?);
+        return Ok(complex::quotient(cx, left, right)?.into());
+    }
     match cx.str_opt("rounding_mode")?.as_deref() {
         Some("floor") => floor_divide(cx),
         Some("trunc") => {

@@ -8,7 +8,8 @@ use modelexport_graph::DType;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
-use crate::ops::support::operands::{operand, real_only};
+use crate::ops::support::complex::{as_pairs, complex_operand, is_complex};
+use crate::ops::support::operands::operand;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -27,7 +28,9 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    real_only(cx)?;
+    if is_complex(cx) {
+        return lower_complex(cx);
+    }
     let dtype = cx.out()?.dtype;
     let condition = operand(cx, "condition", DType::Bool)?;
     let (then, otherwise) = (operand(cx, "self", dtype)?, operand(cx, "other", dtype)?);
@@ -45,6 +48,16 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         _ => cx.select(condition, then, otherwise),
     };
     Ok(value.into())
+}
+
+/// The condition holds for both parts.
+fn lower_complex(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let part = cx.out()?.dtype.real();
+    let condition = operand(cx, "condition", DType::Bool)?;
+    let condition = cx.unsqueeze(condition, &[-1]);
+    let (then, otherwise) = (complex_operand(cx, "self", part)?, complex_operand(cx, "other", part)?);
+    let (then, otherwise) = (as_pairs(cx, then)?, as_pairs(cx, otherwise)?);
+    Ok(cx.select(condition, then, otherwise).into())
 }
 
 /// The value of a boolean constant of one element.

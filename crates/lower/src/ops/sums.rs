@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::math_type;
+use crate::ops::support::complex::is_complex;
 use crate::ops::support::fill::filled;
 use crate::ops::support::operands::{operand, real_only};
 use crate::ops::support::reduction::{reduced_axes, reduced_count};
@@ -52,6 +53,9 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
+    if is_complex(cx) && op != "ReduceProd" {
+        return lower_parts(cx, op);
+    }
     real_only(cx)?;
     let dtype = cx.out()?.dtype;
     let x = operand(cx, "self", dtype)?;
@@ -62,6 +66,26 @@ fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
         return Ok(filled(cx, sizes, dtype, f64::NAN, None)?.into());
     }
     Ok(cx.apply_reduce(op, x, &axes, keepdim).into())
+}
+
+/// Complex numbers are summed part by part: over all axes but the one of the parts.
+fn lower_parts(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
+    if !cx.meta("self")?.dtype.is_complex() {
+        return cx.refuse("sums real numbers as complex ones");
+    }
+    let x = cx.tensor("self")?;
+    let mut axes = reduced_axes(cx)?;
+    let rank = cx.meta("self")?.sizes.len() as i64;
+    if rank == 0 {
+        return Ok(x.into());
+    }
+    if axes.is_empty() {
+        axes = (0..rank).collect();
+    }
+    let part = cx.out()?.dtype.real();
+    let x = cx.cast(x, part);
+    let keepdim = cx.bool("keepdim")?;
+    Ok(cx.reduce(op, x, &axes, keepdim).into())
 }
 
 /// `self` in the type of the result, with 0 for NaN; and where it is NaN, if it can be.

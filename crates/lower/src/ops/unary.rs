@@ -1,12 +1,14 @@
 //! Elementwise functions of one tensor that ONNX has under its own name: `Sin`, `Exp`, `Sqrt` and their like.
 //!
 //! Integers and booleans are cast to the type of the result first, as PyTorch does. `Relu` has no kernel for all
-//! integers and is `Max` with zero for them. Deviation: the sign of NaN is NaN; PyTorch says 0.
+//! integers and is `Max` with zero for them. Complex numbers: negation, magnitude, exponential, reciprocal, square.
+//! Deviation: the sign of NaN is NaN; PyTorch says 0.
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::kernel_type;
+use crate::ops::support::complex::{self, Operand, is_complex};
 use crate::ops::support::formulas::with_number;
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
@@ -27,6 +29,10 @@ macro_rules! unary {
                 result(cx, inverse)
             }),
             Row::new("aten.square.default", "square(Tensor self) -> Tensor", |cx| {
+                if is_complex(cx) {
+                    let x = cx.tensor("self")?;
+                    return Ok(complex::product_of_pairs(cx, x, x)?.into());
+                }
                 let x = argument(cx, "Mul")?;
                 let product = cx.emit("Mul", &[x, x], vec![]);
                 result(cx, product)
@@ -71,9 +77,27 @@ unary! {
 }
 
 fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
+    if is_complex(cx) {
+        return lower_complex(cx, op);
+    }
     let x = argument(cx, op)?;
     let value = cx.emit(op, &[x], vec![]);
     result(cx, value)
+}
+
+fn lower_complex(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    Ok(match op {
+        "Neg" => cx.emit("Neg", &[x], vec![]),
+        "Abs" => cx.reduce("ReduceL2", x, &[-1], false),
+        "Exp" => complex::exponential(cx, x)?,
+        "Reciprocal" => {
+            let one = cx.const_like(x, 1.0);
+            complex::quotient(cx, Operand::Real(one), Operand::Pairs(x))?
+        }
+        _ => return cx.refuse("has no lowering for complex numbers"),
+    }
+    .into())
 }
 
 /// `self` in the type in which `op` runs.

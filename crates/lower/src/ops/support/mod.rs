@@ -1,6 +1,7 @@
 //! What several operator files share.
 
 pub(crate) mod axis_product;
+pub(crate) mod complex;
 pub(crate) mod compute;
 pub(crate) mod contraction;
 pub(crate) mod fill;

@@ -2,8 +2,8 @@
 //! in.
 
 use modelexport_graph::DType;
-use modelexport_graph::aten::Arg;
 
+use super::complex::is_complex;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
@@ -12,15 +12,7 @@ use crate::promotion::{Operand, ScalarKind, result_type};
 
 /// Refuses nodes that read or give complex numbers, for lowerings that would compute their parts independently.
 pub(crate) fn real_only(cx: &Context<'_, '_>) -> Result<()> {
-    let reads_complex = cx.args().any(|arg| match arg {
-        Arg::Tensor(id) => cx.graph.tensor(*id).is_some_and(|meta| meta.dtype.is_complex()),
-        Arg::Tensors(ids) => {
-            ids.iter().any(|&id| cx.graph.tensor(id).is_some_and(|meta| meta.dtype.is_complex()))
-        }
-        Arg::Complex { .. } => true,
-        _ => false,
-    });
-    if reads_complex || cx.out_metas().iter().any(|meta| meta.dtype.is_complex()) {
+    if is_complex(cx) {
         return cx.refuse("has no lowering for complex numbers");
     }
     Ok(())
