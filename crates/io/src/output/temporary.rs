@@ -39,8 +39,12 @@ impl Temporary {
                 result => result?,
             };
             let temporary = Temporary { folder: folder.clone(), name, is_kept: false };
-            lock(&file)?;
-            // A sweep that came between creation and lock took the file for a leftover.
+            // A sweep that comes between creation and lock takes the file for a leftover: it holds the lock, or has
+            // removed the name by now.
+            match lock(&file) {
+                Err(Errno::WOULDBLOCK) => continue,
+                result => result?,
+            }
             if folder.holds(&temporary.name, &file)? {
                 return Ok((temporary, file));
             }

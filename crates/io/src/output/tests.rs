@@ -170,6 +170,23 @@ fn temporaries_of_a_living_process_are_left_alone() {
 }
 
 #[test]
+fn many_outputs_into_one_folder_at_once_all_succeed() {
+    let settings = Settings { overwrite: false, durability: Durability::ProcessCrash };
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let folder = folder.path();
+            scope.spawn(move || {
+                for count in 0..50 {
+                    write_one(&folder.join(format!("{thread}_{count}.onnx")), "model", settings).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 8 * 50);
+}
+
+#[test]
 fn a_dropped_transaction_leaves_no_trace() {
     let stage = Stage::new();
     stage.put_old_set();
