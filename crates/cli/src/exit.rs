@@ -1,7 +1,5 @@
 //! Exit statuses, the same for every command.
 
-use std::process::ExitCode;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     Success = 0,
@@ -11,10 +9,4 @@ pub enum ExitStatus {
     BadInput = 2,
     /// The operating system failed.
     Io = 3,
-}
-
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(status as u8)
-    }
 }

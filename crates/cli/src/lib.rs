@@ -1,0 +1,108 @@
+//! The `modelexport` command, as a function: the binary calls it, and so does the script of the Python package.
+
+mod arguments;
+mod commands;
+mod display;
+mod exit;
+mod failure;
+mod session;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use arguments::GlobalArguments;
+use session::Session;
+
+/// Export PyTorch models to ONNX and keep which module every node came from.
+///
+/// A model is captured in Python with `torch.export.save(torch.export.export(model, args), "model.pt2")`; from there
+/// on no Python is needed.
+#[derive(Parser)]
+#[command(name = "modelexport", version, after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArguments,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_STATUS: &str =
+    "Exit status: 0 fine, 1 a negative finding, 2 wrong usage or bad input, 3 I/O failed.";
+
+#[derive(Subcommand)]
+enum Command {
+    Export(commands::export::Arguments),
+    Tree(commands::tree::Arguments),
+    Operators(commands::operators::Arguments),
+}
+
+/// Status of a command that could not even say what is wrong with its arguments.
+const USAGE: u8 = 2;
+
+/// Runs the command with these arguments, the first of which is its own name, and returns the exit status.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        // Help and version come this way, too. A terminal that is gone cannot be told that it is gone.
+        Err(message) => {
+            let _ = message.print();
+            return u8::try_from(message.exit_code()).unwrap_or(USAGE);
+        }
+    };
+    let mut session = Session::new(&cli.global);
+    let result = match &cli.command {
+        Command::Export(arguments) => commands::export::run(arguments, &mut session),
+        Command::Tree(arguments) => commands::tree::run(arguments, &mut session),
+        Command::Operators(arguments) => commands::operators::run(arguments, &mut session),
+    };
+    session.finish(result) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    /// The help of every command, as `docs/cli.md` shows it.
+    fn reference() -> String {
+        let mut text =
+            "# The command line\n\nWhat `modelexport help` prints, command by command.\n".to_owned();
+        let mut root = Cli::command().term_width(100);
+        root.build();
+        let names: Vec<String> =
+            root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let mut section = |title: &str, command: &mut clap::Command| {
+            let help = command.render_long_help().to_string();
+            let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+            text.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+        };
+        section("modelexport", &mut root);
+        for name in names.iter().filter(|name| *name != "help") {
+            let command = root.find_subcommand_mut(name).unwrap();
+            section(&format!("modelexport {name}"), command);
+        }
+        text
+    }
+
+    /// `BLESS=1 cargo test -p modelexport_cli reference` rewrites the file.
+    #[test]
+    fn the_published_reference_is_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+        let expected = reference();
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, &expected).unwrap();
+        }
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(
+            found, expected,
+            "docs/cli.md is stale: run `BLESS=1 cargo test -p modelexport_cli reference`"
+        );
+    }
+}

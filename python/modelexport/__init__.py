@@ -1,0 +1,29 @@
+"""Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
+
+torch is imported by the functions that need it and not before, so that the command line and the tools for files work
+without it and start at once.
+"""
+
+from typing import Any
+
+from modelexport._native import __version__
+
+# Where each public name is defined; `import modelexport` alone loads none of these modules.
+_HOMES: dict[str, str] = {}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

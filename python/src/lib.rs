@@ -1,0 +1,16 @@
+//! `modelexport._native`: the library and the command line, for the Python package.
+
+mod command;
+
+use pyo3::prelude::*;
+
+/// The native part of modelexport. Its functions are wrapped by the package; call those.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::command::run_command;
+
+    #[allow(non_upper_case_globals)]
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
