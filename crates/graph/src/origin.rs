@@ -83,6 +83,11 @@ impl Scopes {
         chain
     }
 
+    /// The number of each call from the root's down to `id`.
+    pub fn calls(&self, id: ScopeId) -> Vec<u32> {
+        self.chain(id).into_iter().map(|scope| self.get(scope).call).collect()
+    }
+
     /// The deepest call that holds both.
     pub fn lowest_common_ancestor(&self, a: ScopeId, b: ScopeId) -> ScopeId {
         if a == b {
@@ -152,5 +157,6 @@ mod tests {
         assert_eq!(scopes.lowest_common_ancestor(first, second), block);
         assert_eq!(scopes.lowest_common_ancestor(first, Scopes::ROOT), Scopes::ROOT);
         assert_eq!(scopes.chain(second), [Scopes::ROOT, block, second]);
+        assert_eq!(scopes.calls(second), [0, 0, 1]);
     }
 }

@@ -11,6 +11,9 @@ use crate::torch_scopes::Entries;
 pub const TAG: &str = "modelexport.tag";
 /// Key of the path of a node's deepest module.
 pub const MODULE: &str = "modelexport.module";
+/// Key of the call numbers of a node's modules, from the root down: `0,0,1` is the second call of the deepest one.
+/// Nodes of first calls have none.
+pub const CALLS: &str = "modelexport.calls";
 
 /// Where tags are embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +105,20 @@ pub fn set_metadata(metadata: &mut Metadata, tag: &str, module: &str, torch: Ent
     metadata.extend(missing.into_iter().flatten());
 }
 
+/// Adds which calls of its modules a node belongs to. First calls need no word.
+pub fn set_calls(metadata: &mut Metadata, calls: &[u32]) {
+    if calls.iter().any(|&call| call > 0) {
+        let numbers: Vec<String> = calls.iter().map(u32::to_string).collect();
+        metadata.push((CALLS.to_owned(), numbers.join(",")));
+    }
+}
+
+/// The call numbers that a node carries; empty if it has none that can be read.
+pub fn calls(metadata: &Metadata) -> Vec<u32> {
+    let numbers = get(metadata, CALLS).map(|text| text.split(',').map(str::parse).collect());
+    numbers.and_then(Result::ok).unwrap_or_default()
+}
+
 /// Removes what [`set_metadata`] added: our own keys, and torch's where they come after these. Whether there were any.
 pub fn remove_metadata(metadata: &mut Metadata) -> bool {
     let before = metadata.len();
@@ -183,6 +200,19 @@ mod tests {
             assert!(remove_metadata(&mut metadata));
             assert_eq!(metadata, before);
         }
+    }
+
+    #[test]
+    fn only_later_calls_are_written_down() {
+        let mut metadata = Metadata::new();
+        set_metadata(&mut metadata, "/M", "", entries());
+        set_calls(&mut metadata, &[0, 0]);
+        assert_eq!((get(&metadata, CALLS), calls(&metadata)), (None, vec![]));
+        set_calls(&mut metadata, &[0, 12, 1]);
+        assert_eq!((get(&metadata, CALLS), calls(&metadata)), (Some("0,12,1"), vec![0, 12, 1]));
+        remove_metadata(&mut metadata);
+        assert_eq!(metadata, []);
+        assert!(calls(&vec![(CALLS.to_owned(), "0,x".to_owned())]).is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use modelexport_io::{ErrorKind, onnx, output, pt2, sidecar, source, weights};
 
-use crate::rules;
+use crate::{rules, selector};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,6 +18,8 @@ pub enum Error {
     Rules(#[from] rules::Error),
     #[error(transparent)]
     Open(#[from] source::Error),
+    #[error(transparent)]
+    Selector(#[from] selector::Error),
     /// A program that cannot be exported.
     #[error("{}: {error}", path.display())]
     Export { path: PathBuf, error: modelexport_lower::Error },
@@ -46,6 +48,7 @@ impl Error {
             Error::Sidecar(error) => error.kind(),
             Error::Rules(error) => error.kind(),
             Error::Open(error) => error.kind(),
+            Error::Selector(error) => error.kind(),
             Error::Export { .. } => ErrorKind::BadInput,
             Error::Output(error) => error.kind(),
             Error::Weights(error) => error.kind(),

@@ -9,6 +9,8 @@ pub mod pattern;
 pub mod policy;
 pub mod python_repr;
 pub mod rules;
+pub mod selector;
+pub mod tagged_file;
 pub mod tagger;
 pub mod tags;
 pub mod torch_scopes;

@@ -50,6 +50,7 @@ pub fn annotate(
             }
         }
         let module_path = tree.get(module).map_or_else(|| "".into(), |module| module.path.clone());
+        let calls = scopes.calls(origin.scope);
         if options.embed.doc_string {
             embedding::set_doc_string(node, &node_tags, &path, origin.method.name());
         }
@@ -57,6 +58,7 @@ pub fn annotate(
             let operation = origin.source.as_ref().map_or(&node.name, |source| &source.name);
             let entries = texts.entries(origin.scope, operation, target);
             embedding::set_metadata(&mut node.metadata, &path, &module_path, entries);
+            embedding::set_calls(&mut node.metadata, &calls);
         }
         if let Some(count) = counts.get_mut(module.0 as usize) {
             count.own += 1;
@@ -68,6 +70,7 @@ pub fn annotate(
             name: node.name.clone(),
             op_type: operator,
             module: module_path,
+            calls: if calls.iter().any(|&call| call > 0) { calls } else { Vec::new() },
             path,
             tags: node_tags,
             method: origin.method,

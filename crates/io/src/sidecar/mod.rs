@@ -127,6 +127,10 @@ pub struct Node {
     pub op_type: Name,
     /// Path of the deepest module whose call made the node.
     pub module: Name,
+    /// Which call of each module, from the root down to `module`: `[0, 1]` is the second call of a child of the
+    /// root. Absent if all are first calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<u32>,
     /// The tag.
     pub path: Name,
     /// The tag, and the tags that rules add.

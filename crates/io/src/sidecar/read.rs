@@ -186,6 +186,7 @@ mod tests {
                 name: "relu".into(),
                 op_type: "Relu".into(),
                 module: "act".into(),
+                calls: Vec::new(),
                 path: "/Model".into(),
                 tags: vec!["/Model".into()],
                 method: Method::Direct,

@@ -49,8 +49,9 @@ struct Placer<'a> {
     scopes: Scopes,
     evidence: Evidence,
     executed: u32,
-    /// The sidecar's modules by node name.
-    sidecar_nodes: HashMap<&'a str, ModuleId>,
+    has_sidecar: bool,
+    /// The sidecar's modules by node name, with the calls on the way to them.
+    sidecar_nodes: HashMap<&'a str, (ModuleId, &'a [u32])>,
     /// The shallowest module whose nodes have a tag.
     by_tag: HashMap<Name, ModuleId>,
     recorded: Vec<RecordedTag>,
@@ -59,6 +60,7 @@ struct Placer<'a> {
 
 impl<'a> Placer<'a> {
     fn read_sidecar(&mut self, sidecar: &'a Sidecar) {
+        self.has_sidecar = true;
         for entry in &sidecar.modules {
             let id = self.tree.insert(&entry.path);
             let Some(module) = self.tree.get_mut(id) else { continue };
@@ -81,7 +83,7 @@ impl<'a> Placer<'a> {
         }
         for node in &sidecar.nodes {
             if let Some(module) = self.tree.find(&node.module) {
-                self.sidecar_nodes.insert(&node.name, module);
+                self.sidecar_nodes.insert(&node.name, (module, &node.calls));
             }
         }
     }
@@ -90,15 +92,15 @@ impl<'a> Placer<'a> {
         let claim = Claim::of(node);
         let (kind, scope) = match (claim.module, claim.stack) {
             (Some(module), Some((_, frames))) if ends_in(&frames, &module) => {
-                (EvidenceKind::Modelexport, self.enter(&frames))
+                (EvidenceKind::Modelexport, self.enter(&frames, &claim.calls))
             }
             (Some(module), _) => {
                 let id = self.tree.insert(&module);
-                (EvidenceKind::Modelexport, self.enter_module(id))
+                (EvidenceKind::Modelexport, self.enter_module(id, &claim.calls))
             }
-            (None, Some((kind, frames))) => (kind, self.enter(&frames)),
+            (None, Some((kind, frames))) => (kind, self.enter(&frames, &claim.calls)),
             (None, None) => match self.sidecar_nodes.get(&*node.name) {
-                Some(&module) => (EvidenceKind::Sidecar, self.enter_module(module)),
+                Some(&(module, calls)) => (EvidenceKind::Sidecar, self.enter_module(module, calls)),
                 None => {
                     node.origin = None;
                     return;
@@ -143,33 +145,44 @@ impl<'a> Placer<'a> {
         node.origin = Some(Origin { scope, source: None, method, confidence: 1.0 });
     }
 
-    fn enter(&mut self, frames: &[Frame]) -> ScopeId {
+    fn enter(&mut self, frames: &[Frame], calls: &[u32]) -> ScopeId {
+        let calls = fitting(calls, frames.len());
         let mut scope = Scopes::ROOT;
-        for frame in frames {
+        for (i, frame) in frames.iter().enumerate() {
             let id = self.tree.insert(&frame.path);
-            self.execute(id, Some(&frame.class));
+            let call = calls.get(i).copied().unwrap_or(0);
+            self.execute(id, call, Some(&frame.class));
             if id != ModuleId::ROOT {
-                scope = self.scopes.child(scope, id, 0);
+                scope = self.scopes.child(scope, id, call);
             }
         }
         scope
     }
 
     /// A call of a module of which only the place in the tree is known.
-    fn enter_module(&mut self, module: ModuleId) -> ScopeId {
+    fn enter_module(&mut self, module: ModuleId, calls: &[u32]) -> ScopeId {
+        let mut chain = self.tree.chain(module);
+        chain.retain(|&id| id == ModuleId::ROOT || id == module || self.is_called(id));
+        let calls = fitting(calls, chain.len());
         let mut scope = Scopes::ROOT;
-        for id in self.tree.chain(module) {
-            let has_class = self.tree.get(id).is_some_and(|module| !module.class.is_empty());
-            if id != ModuleId::ROOT && (has_class || id == module) {
-                self.execute(id, None);
-                scope = self.scopes.child(scope, id, 0);
+        for (i, id) in chain.into_iter().enumerate() {
+            let call = calls.get(i).copied().unwrap_or(0);
+            self.execute(id, call, None);
+            if id != ModuleId::ROOT {
+                scope = self.scopes.child(scope, id, call);
             }
         }
-        self.execute(ModuleId::ROOT, None);
         scope
     }
 
-    fn execute(&mut self, id: ModuleId, class: Option<&str>) {
+    /// Whether a module above the one that ran was called itself. The sidecar tells; else a container, which is
+    /// not called, is one without a class.
+    fn is_called(&self, id: ModuleId) -> bool {
+        let Some(module) = self.tree.get(id) else { return false };
+        if self.has_sidecar { module.order.is_some() } else { !module.class.is_empty() }
+    }
+
+    fn execute(&mut self, id: ModuleId, call: u32, class: Option<&str>) {
         let Some(module) = self.tree.get_mut(id) else { return };
         if module.class.is_empty()
             && let Some(class) = class
@@ -178,9 +191,9 @@ impl<'a> Placer<'a> {
         }
         if module.order.is_none() {
             module.order = Some(self.executed);
-            module.calls = module.calls.max(1);
             self.executed += 1;
         }
+        module.calls = module.calls.max(call.saturating_add(1));
     }
 
     fn record(&mut self, module: ModuleId, tag: &Name) {
@@ -226,6 +239,11 @@ impl<'a> Placer<'a> {
         let recorded = Tags::recorded(&self.tree, &tags.tags);
         Hierarchy { tags_only: Some(recorded), ..self.finish(model) }
     }
+}
+
+/// The call numbers of a chain of `length` modules; none if they are those of another chain.
+fn fitting(calls: &[u32], length: usize) -> &[u32] {
+    if calls.len() == length { calls } else { &[] }
 }
 
 fn ends_in(frames: &[Frame], module: &str) -> bool {

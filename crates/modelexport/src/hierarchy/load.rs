@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
-use modelexport_io::sidecar::{self, Sidecar};
-use modelexport_io::{onnx, pt2, source};
+use modelexport_io::{pt2, sidecar, source};
 
-use super::{Hierarchy, from_onnx, from_program};
+use super::{Hierarchy, from_program};
 use crate::Error;
+use crate::tagged_file::TaggedFile;
 
 /// What kind of file a hierarchy came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,22 +54,8 @@ fn load_pt2(path: &Path) -> Result<Loaded, Error> {
 }
 
 fn load_onnx(path: &Path) -> Result<Loaded, Error> {
-    let mut model = onnx::read(path)?.model;
-    let (sidecar, sidecar_problem) = read_sidecar(path);
-    let hierarchy = from_onnx(&mut model, sidecar.as_ref());
-    if hierarchy.evidence.is_empty() && hierarchy.unattributed_nodes > 0 && sidecar.is_none() {
-        return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
-    }
-    let producer = format!("{} {}", model.producer_name, model.producer_version).trim().to_owned();
-    let sidecar_policy = sidecar.map(|sidecar| sidecar.policy);
-    Ok(Loaded { kind: FileKind::Onnx { producer }, hierarchy, sidecar_policy, sidecar_problem })
-}
-
-/// The sidecar beside an ONNX file. That there is none is no problem.
-fn read_sidecar(onnx: &Path) -> (Option<Sidecar>, Option<sidecar::Error>) {
-    match sidecar::read(&sidecar::path_beside(onnx)) {
-        Ok(sidecar) => (Some(sidecar), None),
-        Err(error) if error.is_not_found() => (None, None),
-        Err(error) => (None, Some(error)),
-    }
+    let file = TaggedFile::open(path)?;
+    let kind = FileKind::Onnx { producer: file.producer() };
+    let TaggedFile { hierarchy, sidecar, sidecar_problem, .. } = file;
+    Ok(Loaded { kind, hierarchy, sidecar_policy: sidecar.map(|sidecar| sidecar.policy), sidecar_problem })
 }

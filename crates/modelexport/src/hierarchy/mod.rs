@@ -57,9 +57,11 @@ impl Hierarchy {
         self.own_nodes.iter().sum()
     }
 
-    /// Nodes whose tag in the file is not the one that `tags` gives.
+    /// Nodes whose tag in the file is neither the one that `tags` gives nor that of auxiliary operations.
     pub fn nodes_tagged_otherwise(&self, tags: &Tags) -> u64 {
-        let differs = |recorded: &&RecordedTag| recorded.tag != *tags.tag(recorded.module);
+        let differs = |recorded: &&RecordedTag| {
+            recorded.tag != *tags.tag(recorded.module) && recorded.tag != *tags.auxiliary()
+        };
         self.recorded_tags.iter().filter(differs).map(|recorded| recorded.nodes).sum()
     }
 }

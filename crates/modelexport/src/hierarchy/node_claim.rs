@@ -28,6 +28,8 @@ pub(super) struct Claim {
     pub stack: Option<(EvidenceKind, Vec<Frame>)>,
     /// Path of the deepest module, from our own entry.
     pub module: Option<String>,
+    /// Which calls of the modules on the way to the deepest one; empty if nothing tells.
+    pub calls: Vec<u32>,
     pub tag: Option<String>,
     /// How an earlier run found the module.
     pub method: Option<Method>,
@@ -48,6 +50,7 @@ impl Claim {
         Claim {
             stack,
             module: embedding::get(metadata, embedding::MODULE).map(str::to_owned),
+            calls: embedding::calls(metadata),
             tag,
             method: doc_string.and_then(|doc| Method::from_name(&doc.hierarchy_method)),
         }

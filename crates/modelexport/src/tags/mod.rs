@@ -113,6 +113,11 @@ impl Tags {
         Tags { entries, policy: policy_record, auxiliary, domain }
     }
 
+    /// The same tags, said to be made with `policy`.
+    pub fn with_policy(self, policy: &sidecar::Policy) -> Self {
+        Tags { policy: policy.clone(), ..self }
+    }
+
     /// The policy and format that the tags were made with, as the sidecar records them.
     pub fn policy(&self) -> &sidecar::Policy {
         &self.policy

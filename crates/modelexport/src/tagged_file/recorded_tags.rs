@@ -1,0 +1,95 @@
+//! The tag of every module of a file that somebody tagged.
+//!
+//! The sidecar lists them. Without it, a policy is looked for that gives every node the tag that it carries; if there
+//! is none (rules of the user's own), a tag belongs to the deepest module that holds all nodes which carry it. A
+//! policy that gives the listed tags is preferred to the list, as it also says why a module shows.
+
+use std::collections::BTreeMap;
+
+use modelexport_graph::{ModuleId, Name};
+use modelexport_io::sidecar::{self, Sidecar};
+
+use crate::hierarchy::Hierarchy;
+use crate::policy::{Policy, Preset};
+use crate::rules::Rules;
+use crate::tags::{TagFormat, Tags};
+
+pub(super) fn tags(hierarchy: &Hierarchy, sidecar: Option<&Sidecar>) -> Tags {
+    if let Some(tags) = &hierarchy.tags_only {
+        return tags.clone();
+    }
+    if let Some(sidecar) = sidecar {
+        return of_sidecar(hierarchy, sidecar);
+    }
+    let default = Tags::new(&hierarchy.tree, &Policy::default(), TagFormat::Instance);
+    if hierarchy.nodes_tagged_otherwise(&default) == 0 {
+        return default;
+    }
+    matching_policy(hierarchy).unwrap_or_else(|| {
+        Tags::recorded(&hierarchy.tree, &from_nodes(hierarchy, default.tag(ModuleId::ROOT)))
+    })
+}
+
+fn of_sidecar(hierarchy: &Hierarchy, sidecar: &Sidecar) -> Tags {
+    let tree = &hierarchy.tree;
+    let policy = &sidecar.policy;
+    if let (Some(preset), Some(format)) =
+        (Preset::from_name(&policy.modules), TagFormat::from_name(&policy.tag_format))
+    {
+        let exceptions = Some(policy.torch_nn_exceptions.clone());
+        let made = Tags::new(tree, &Policy::new(Some(preset), exceptions, Rules::default()), format);
+        let agrees = |module: &sidecar::Module| {
+            tree.find(&module.path)
+                .is_some_and(|id| *made.tag(id) == module.tag && made.is_visible(id) == module.visible)
+        };
+        if sidecar.modules.iter().all(agrees) {
+            return made.with_policy(policy);
+        }
+    }
+    Tags::recorded(tree, &from_sidecar(hierarchy, sidecar)).with_policy(policy)
+}
+
+/// By [`ModuleId`]: the tag of each module that the sidecar shows.
+fn from_sidecar(hierarchy: &Hierarchy, sidecar: &Sidecar) -> Vec<Option<Name>> {
+    let mut recorded = vec![None; hierarchy.tree.len()];
+    for module in sidecar.modules.iter().filter(|module| module.visible) {
+        let id = hierarchy.tree.find(&module.path);
+        if let Some(tag) = id.and_then(|id| recorded.get_mut(id.0 as usize)) {
+            *tag = Some(module.tag.clone());
+        }
+    }
+    recorded
+}
+
+/// The tags of the first policy without rules under which no node would have another tag.
+fn matching_policy(hierarchy: &Hierarchy) -> Option<Tags> {
+    let choices = TagFormat::ALL.into_iter().flat_map(|format| {
+        let of_preset = move |preset| [(preset, None, format), (preset, Some(Vec::new()), format)];
+        Preset::ALL.into_iter().flat_map(of_preset)
+    });
+    let mut tags = choices.map(|(preset, exceptions, format)| {
+        let policy = Policy::new(Some(preset), exceptions, Rules::default());
+        Tags::new(&hierarchy.tree, &policy, format)
+    });
+    tags.find(|tags| hierarchy.nodes_tagged_otherwise(tags) == 0)
+}
+
+/// By [`ModuleId`]: the tags that nodes carry, each at the deepest module that holds all its nodes.
+fn from_nodes(hierarchy: &Hierarchy, root_tag: &Name) -> Vec<Option<Name>> {
+    let mut owners: BTreeMap<&Name, ModuleId> = BTreeMap::new();
+    for entry in &hierarchy.recorded_tags {
+        let owner = owners.entry(&entry.tag).or_insert(entry.module);
+        *owner = hierarchy.tree.lowest_common_ancestor(*owner, entry.module);
+    }
+    let mut recorded: Vec<Option<Name>> = vec![None; hierarchy.tree.len()];
+    for (tag, owner) in owners {
+        // A shorter tag comes first, and keeps a module that two tags claim.
+        if let Some(known) = recorded.get_mut(owner.0 as usize).filter(|known| known.is_none()) {
+            *known = Some(tag.clone());
+        }
+    }
+    if let Some(root) = recorded.first_mut() {
+        root.get_or_insert_with(|| root_tag.clone());
+    }
+    recorded
+}

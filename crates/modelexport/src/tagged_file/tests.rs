@@ -1,0 +1,114 @@
+use std::path::PathBuf;
+
+use modelexport_graph::onnx::Model;
+use modelexport_io::weights::WeightsMode;
+use modelexport_io::{output, pt2};
+
+use super::*;
+use crate::embedding::Embed;
+use crate::export;
+use crate::policy::{Policy, Preset};
+use crate::rules::{self, Rules};
+use crate::tags::TagFormat;
+
+/// A fixture, exported to `folder` under `policy`.
+fn exported(folder: &Path, fixture: &str, policy: Policy, tag_format: TagFormat) -> PathBuf {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{fixture}/model.pt2"));
+    let archive = pt2::read(&program).unwrap();
+    let source = export::source_of(&program, &archive.program);
+    let options = export::Options {
+        lower: modelexport_lower::Options::default(),
+        policy,
+        tag_format,
+        embed: Embed::BOTH,
+        source_info: false,
+    };
+    let exported = export::export(archive.program, &archive.sources, source, &options).unwrap();
+    let path = folder.join("m.onnx");
+    let transaction = output::Transaction::begin(&path, output::Settings::default()).unwrap();
+    export::write(transaction, exported, &archive.sources, WeightsMode::Embed, &mut |_| ()).unwrap();
+    path
+}
+
+/// `(node, module, tag of the module, calls)` of every node.
+fn placed(file: &TaggedFile) -> Vec<(String, String, String, Vec<u32>)> {
+    let mut nodes = Vec::new();
+    let mut visit = |node: &Node| {
+        let scope = file.scope(node).unwrap();
+        let module = file.module(node).unwrap();
+        let path = file.hierarchy.tree.get(module).unwrap().path.to_string();
+        let tag = file.tags.tag(module).to_string();
+        nodes.push((node.name.to_string(), path, tag, file.hierarchy.scopes.calls(scope)));
+    };
+    Model::for_each_node(&file.model, &mut visit);
+    nodes
+}
+
+fn policy(preset: Preset) -> Policy {
+    Policy::new(Some(preset), None, Rules::default())
+}
+
+#[test]
+fn a_file_tells_the_same_with_its_sidecar_and_without() {
+    let rules = rules::parse("exclude = ['class:BertLayer']", Path::new("r.toml")).unwrap();
+    let cases = [
+        ("shared_module", policy(Preset::Model), TagFormat::Instance),
+        ("bert_tiny", policy(Preset::Model), TagFormat::Instance),
+        ("bert_tiny", policy(Preset::All), TagFormat::Instance),
+        ("bert_tiny", policy(Preset::Model), TagFormat::Class),
+        ("bert_tiny", Policy::new(None, Some(Vec::new()), Rules::default()), TagFormat::Instance),
+        ("bert_tiny", Policy::new(None, None, rules), TagFormat::Instance),
+        ("cond", policy(Preset::Model), TagFormat::Instance),
+    ];
+    for (fixture, policy, format) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let path = exported(folder.path(), fixture, policy, format);
+        let with = TaggedFile::open(&path).unwrap();
+        for node in &with.sidecar.as_ref().unwrap().nodes {
+            let found = placed(&with).into_iter().find(|(name, ..)| **name == *node.name).unwrap();
+            assert_eq!((&*found.1, &*found.2), (&*node.module, &*node.path), "{fixture}");
+        }
+        std::fs::remove_file(sidecar::path_beside(&path)).unwrap();
+        let without = TaggedFile::open(&path).unwrap();
+        assert!(without.sidecar.is_none() && without.sidecar_problem.is_none());
+        assert_eq!(placed(&with), placed(&without), "{fixture}");
+    }
+}
+
+#[test]
+fn the_calls_of_a_shared_module_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = exported(folder.path(), "shared_module", policy(Preset::Model), TagFormat::Instance);
+    let file = TaggedFile::open(&path).unwrap();
+    let later = placed(&file).into_iter().filter(|(.., calls)| calls.iter().any(|&call| call > 0)).count();
+    assert!(later > 0);
+    for (_, module) in file.hierarchy.tree.iter().filter(|(_, module)| module.calls > 1) {
+        let mut found: Vec<u32> = placed(&file)
+            .iter()
+            .filter(|node| *node.1 == *module.path)
+            .filter_map(|node| node.3.last().copied())
+            .collect();
+        found.dedup();
+        assert_eq!(found, (0..module.calls).collect::<Vec<u32>>(), "{}", module.path);
+    }
+}
+
+#[test]
+fn a_file_that_says_nothing_is_refused_unless_any_will_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = exported(folder.path(), "plain_linear_relu", policy(Preset::Model), TagFormat::Instance);
+    std::fs::remove_file(sidecar::path_beside(&path)).unwrap();
+    let mut sources = Sources::new();
+    let id = sources.add_file(&path).unwrap();
+    let stripped = onnx::strip(&sources, id).unwrap().to_vec(sources.get(id).unwrap()).unwrap();
+    std::fs::write(&path, stripped).unwrap();
+    assert!(matches!(TaggedFile::open(&path), Err(Error::NoHierarchy { .. })));
+    let file = TaggedFile::open_any(&path).unwrap();
+    assert!(file.says_nothing());
+    let mut nodes = 0;
+    file.model.for_each_node(&mut |node| {
+        assert!(file.module(node).is_none());
+        nodes += 1;
+    });
+    assert_eq!(nodes, file.hierarchy.unattributed_nodes);
+}
