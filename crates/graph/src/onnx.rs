@@ -3,7 +3,7 @@
 //! Every message keeps the fields that this version does not know (`unknown`), so that a model which is read,
 //! changed and written again loses nothing.
 
-use crate::{DType, Method, Name, ScopeId, Span, StridedView};
+use crate::{DType, Method, ModuleId, Name, ScopeId, Span, StridedView};
 
 /// `key`, `value` of a `StringStringEntryProto` list.
 pub type Metadata = Vec<(String, String)>;
@@ -81,12 +81,14 @@ pub struct Origin {
     pub method: Method,
     /// From 0 (a guess) to 1 (certain).
     pub confidence: f32,
+    /// The modules of the nodes that a fused node stands for; empty for all others.
+    pub fused: Vec<ModuleId>,
 }
 
 impl Origin {
     /// The origin of a node that we build: known, not inferred.
     pub fn direct(scope: ScopeId, source: Option<AtenSource>) -> Self {
-        Origin { scope, source, method: Method::Direct, confidence: 1.0 }
+        Origin { scope, source, method: Method::Direct, confidence: 1.0, fused: Vec::new() }
     }
 }
 

@@ -70,19 +70,17 @@ impl DocString {
     }
 }
 
-/// Writes tags into the `doc_string`. Tags that stood there are replaced, other text is kept inside.
-pub fn set_doc_string(node: &mut Node, tags: &[Name], path: &Name, method: &str) {
-    remove_doc_string(node);
-    let earlier = std::mem::take(&mut node.doc_string);
+/// The text for a `doc_string` in which `earlier` stood before.
+pub fn doc_string(tags: &[Name], path: &Name, method: &str, earlier: Option<&str>) -> String {
     let doc_string = DocString {
         hierarchy_tags: tags.to_vec(),
         hierarchy_path: path.clone(),
         hierarchy_count: tags.len(),
         hierarchy_method: method.to_owned(),
-        doc_string: Some(earlier).filter(|text| !text.is_empty()),
+        doc_string: earlier.map(str::to_owned),
     };
     // Strings and a number always serialise.
-    node.doc_string = serde_json::to_string(&doc_string).unwrap_or_default();
+    serde_json::to_string(&doc_string).unwrap_or_default()
 }
 
 /// Takes tags out of the `doc_string` and puts back what stood there. Whether there were any.
@@ -96,13 +94,12 @@ pub fn remove_doc_string(node: &mut Node) -> bool {
     }
 }
 
-/// Adds our entries at the end: tag, module, and those of torch's entries that are not there yet.
-pub fn set_metadata(metadata: &mut Metadata, tag: &str, module: &str, torch: Entries) {
-    remove_metadata(metadata);
-    let missing = torch.map(|(key, value)| (!has(metadata, key)).then(|| (key.to_owned(), value)));
-    metadata.push((TAG.to_owned(), tag.to_owned()));
-    metadata.push((MODULE.to_owned(), module.to_owned()));
-    metadata.extend(missing.into_iter().flatten());
+/// Entries to put after those that are `there`: tag, module, and those of torch's entries that are not there yet.
+pub fn entries(there: &[(String, String)], tag: &str, module: &str, torch: Entries) -> Metadata {
+    let missing = torch.into_iter().filter(|(key, _)| get(there, key).is_none());
+    let mut entries = vec![(TAG.to_owned(), tag.to_owned()), (MODULE.to_owned(), module.to_owned())];
+    entries.extend(missing.map(|(key, value)| (key.to_owned(), value)));
+    entries
 }
 
 /// Adds which calls of its modules a node belongs to. First calls need no word.
@@ -119,7 +116,7 @@ pub fn calls(metadata: &Metadata) -> Vec<u32> {
     numbers.and_then(Result::ok).unwrap_or_default()
 }
 
-/// Removes what [`set_metadata`] added: our own keys, and torch's where they come after these. Whether there were any.
+/// Removes what [`entries`] gave: our own keys, and torch's where they come after these. Whether there were any.
 pub fn remove_metadata(metadata: &mut Metadata) -> bool {
     let before = metadata.len();
     let mut is_after_ours = false;
@@ -132,12 +129,8 @@ pub fn remove_metadata(metadata: &mut Metadata) -> bool {
 }
 
 /// The value of `key`.
-pub fn get<'a>(metadata: &'a Metadata, key: &str) -> Option<&'a str> {
+pub fn get<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
     metadata.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
-}
-
-fn has(metadata: &Metadata, key: &str) -> bool {
-    get(metadata, key).is_some()
 }
 
 #[cfg(test)]
@@ -145,7 +138,7 @@ mod tests {
     use super::*;
     use crate::torch_scopes::{CLASS_HIERARCHY, NAME_SCOPES, NAMESPACE};
 
-    fn entries() -> Entries {
+    fn torch() -> Entries {
         [(NAMESPACE, "n".into()), (CLASS_HIERARCHY, "c".into()), (NAME_SCOPES, "s".into())]
     }
 
@@ -164,23 +157,21 @@ mod tests {
 
     #[test]
     fn the_doc_string_is_one_line_of_json_in_a_fixed_order() {
-        let mut node = Node { doc_string: "said\n\"before\"".into(), ..Node::default() };
+        let before = "said\n\"before\"";
         let tags: [Name; 2] = ["/M/A".into(), "/domain/x".into()];
-        set_doc_string(&mut node, &tags, &tags[0], "direct");
+        let text = doc_string(&tags, &tags[0], "direct", Some(before));
         let expected = r#"{"hierarchy_tags":["/M/A","/domain/x"],"hierarchy_path":"/M/A","hierarchy_count":2,"hierarchy_method":"direct","doc_string":"said\n\"before\""}"#;
-        assert_eq!(node.doc_string, expected);
-        set_doc_string(&mut node, &tags, &tags[0], "direct");
-        assert_eq!(node.doc_string, expected, "tagging twice is tagging once");
+        assert_eq!(text, expected);
+        let mut node = Node { doc_string: text, ..Node::default() };
         assert!(remove_doc_string(&mut node));
-        assert_eq!(node.doc_string, "said\n\"before\"");
+        assert_eq!(node.doc_string, before);
         assert!(!remove_doc_string(&mut node));
     }
 
     #[test]
     fn other_json_is_kept_as_text() {
-        let mut node = Node { doc_string: r#"{"note": 1}"#.into(), ..Node::default() };
-        set_doc_string(&mut node, &["/M".into()], &"/M".into(), "direct");
-        assert!(node.doc_string.ends_with(r#","doc_string":"{\"note\": 1}"}"#));
+        let text = doc_string(&["/M".into()], &"/M".into(), "direct", Some(r#"{"note": 1}"#));
+        assert!(text.ends_with(r#","doc_string":"{\"note\": 1}"}"#));
     }
 
     #[test]
@@ -191,12 +182,9 @@ mod tests {
             vec![(NAMESPACE.to_owned(), "theirs".to_owned()), (NAME_SCOPES.to_owned(), "theirs".to_owned())],
         ] {
             let mut metadata = before.clone();
-            set_metadata(&mut metadata, "/M/A", "a", entries());
+            metadata.extend(entries(&before, "/M/A", "a", torch()));
             assert_eq!(get(&metadata, TAG), Some("/M/A"));
             assert_eq!(get(&metadata, CLASS_HIERARCHY), Some("c"));
-            let once = metadata.clone();
-            set_metadata(&mut metadata, "/M/A", "a", entries());
-            assert_eq!(metadata, once, "tagging twice is tagging once");
             assert!(remove_metadata(&mut metadata));
             assert_eq!(metadata, before);
         }
@@ -205,7 +193,7 @@ mod tests {
     #[test]
     fn only_later_calls_are_written_down() {
         let mut metadata = Metadata::new();
-        set_metadata(&mut metadata, "/M", "", entries());
+        metadata.extend(entries(&[], "/M", "", torch()));
         set_calls(&mut metadata, &[0, 0]);
         assert_eq!((get(&metadata, CALLS), calls(&metadata)), (None, vec![]));
         set_calls(&mut metadata, &[0, 12, 1]);
@@ -217,9 +205,8 @@ mod tests {
 
     #[test]
     fn entries_of_torch_stay_as_torch_wrote_them() {
-        let mut metadata = vec![(NAMESPACE.to_owned(), "theirs".to_owned())];
-        set_metadata(&mut metadata, "/M", "", entries());
-        assert_eq!(keys(&metadata), [NAMESPACE, TAG, MODULE, CLASS_HIERARCHY, NAME_SCOPES]);
-        assert_eq!(get(&metadata, NAMESPACE), Some("theirs"));
+        let there = vec![(NAMESPACE.to_owned(), "theirs".to_owned())];
+        let added = entries(&there, "/M", "", torch());
+        assert_eq!(keys(&added), [TAG, MODULE, CLASS_HIERARCHY, NAME_SCOPES]);
     }
 }

@@ -10,6 +10,7 @@ pub mod policy;
 pub mod python_repr;
 pub mod rules;
 pub mod selector;
+pub mod strategies;
 pub mod tagged_file;
 pub mod tagger;
 pub mod tags;

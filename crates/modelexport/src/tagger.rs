@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use modelexport_graph::onnx::{Model, Node};
-use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
+use modelexport_graph::onnx::{Model, Node, Origin};
+use modelexport_graph::{Method, ModuleId, ModuleTree, Name, Scopes};
+use modelexport_io::onnx::NodeTags;
 use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
 
 use crate::embedding::{self, Embed};
@@ -30,52 +31,127 @@ pub fn annotate(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let mut scope_texts = options.embed.metadata_props.then(|| ScopeTexts::new(tree, scopes));
+    let sidecar = describe(model, tree, scopes, tags, options);
+    let mut texts = NodeTexts::new(tree, scopes, tags, options.embed);
+    model.for_each_node_mut(&mut |node| {
+        embedding::remove_doc_string(node);
+        embedding::remove_metadata(&mut node.metadata);
+        let earlier = Some(node.doc_string.as_str()).filter(|text| !text.is_empty());
+        let Some(written) = texts.of(node, earlier, &node.metadata) else { return };
+        if let Some(doc_string) = written.doc_string {
+            node.doc_string = doc_string;
+        }
+        node.metadata.extend(written.metadata);
+    });
+    sidecar
+}
+
+/// What tags say of one node.
+struct Placed {
+    module: ModuleId,
+    module_path: Name,
+    /// Which calls of the modules from the root down; empty if all are first calls.
+    calls: Vec<u32>,
+    operator: Name,
+    /// The tag.
+    path: Name,
+    /// The tag, and those that rules and fused modules add.
+    tags: Vec<Name>,
+}
+
+fn place(node: &Node, origin: &Origin, tree: &ModuleTree, scopes: &Scopes, tags: &Tags) -> Placed {
+    let module = scopes.module(origin.scope);
+    let operator = operator_name(node);
+    let path = if origin.method == Method::Fallback { tags.auxiliary() } else { tags.tag(module) };
+    let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
+    let mut node_tags = vec![path.clone()];
+    let fused = origin.fused.iter().map(|&module| tags.tag(module));
+    for tag in fused.chain(tags.domain_tags(module, &[&operator, target])) {
+        if !node_tags.contains(tag) {
+            node_tags.push(tag.clone());
+        }
+    }
+    let module_path = tree.get(module).map_or_else(|| "".into(), |module| module.path.clone());
+    let mut calls = scopes.calls(origin.scope);
+    if calls.iter().all(|&call| call == 0) {
+        calls.clear();
+    }
+    Placed { module, module_path, calls, path: path.clone(), tags: node_tags, operator }
+}
+
+/// Makes the texts that nodes carry.
+pub struct NodeTexts<'a> {
+    tree: &'a ModuleTree,
+    scopes: &'a Scopes,
+    tags: &'a Tags,
+    embed: Embed,
+    scope_texts: ScopeTexts<'a>,
+}
+
+impl<'a> NodeTexts<'a> {
+    pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes, tags: &'a Tags, embed: Embed) -> Self {
+        NodeTexts { tree, scopes, tags, embed, scope_texts: ScopeTexts::new(tree, scopes) }
+    }
+
+    /// The texts of a node that carries `doc_string` and `metadata` without our tags; `None` if it has no origin.
+    pub fn of(
+        &mut self,
+        node: &Node,
+        doc_string: Option<&str>,
+        metadata: &[(String, String)],
+    ) -> Option<NodeTags> {
+        let origin = node.origin.as_ref()?;
+        let placed = place(node, origin, self.tree, self.scopes, self.tags);
+        let mut written = NodeTags::default();
+        if self.embed.doc_string {
+            let method = origin.method.name();
+            written.doc_string = Some(embedding::doc_string(&placed.tags, &placed.path, method, doc_string));
+        }
+        if self.embed.metadata_props {
+            let source = origin.source.as_ref();
+            let operation = source.map_or(&node.name, |source| &source.name);
+            let target = source.map_or(&placed.operator, |source| &source.target);
+            let torch = self.scope_texts.entries(origin.scope, operation, target);
+            written.metadata = embedding::entries(metadata, &placed.path, &placed.module_path, torch);
+            embedding::set_calls(&mut written.metadata, &placed.calls);
+        }
+        Some(written)
+    }
+}
+
+/// The sidecar of a model whose nodes have their origins.
+pub fn describe(
+    model: &Model,
+    tree: &ModuleTree,
+    scopes: &Scopes,
+    tags: &Tags,
+    options: &Options,
+) -> Sidecar {
     let mut nodes = Vec::new();
     let mut counts = vec![NodeCount::default(); tree.len()];
     let mut statistics = Statistics::default();
     let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
 
-    model.for_each_node_mut(&mut |node| {
+    model.for_each_node(&mut |node| {
         statistics.nodes += 1;
-        let Some(origin) = node.origin.clone() else { return };
-        let module = scopes.module(origin.scope);
-        let operator = operator_name(node);
-        let path = tags.tag(module).clone();
-        let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
-        let mut node_tags = vec![path.clone()];
-        for tag in tags.domain_tags(module, &[&operator, target]) {
-            if !node_tags.contains(tag) {
-                node_tags.push(tag.clone());
-            }
-        }
-        let module_path = tree.get(module).map_or_else(|| "".into(), |module| module.path.clone());
-        let calls = scopes.calls(origin.scope);
-        if options.embed.doc_string {
-            embedding::set_doc_string(node, &node_tags, &path, origin.method.name());
-        }
-        if let Some(texts) = &mut scope_texts {
-            let operation = origin.source.as_ref().map_or(&node.name, |source| &source.name);
-            let entries = texts.entries(origin.scope, operation, target);
-            embedding::set_metadata(&mut node.metadata, &path, &module_path, entries);
-            embedding::set_calls(&mut node.metadata, &calls);
-        }
-        if let Some(count) = counts.get_mut(module.0 as usize) {
+        let Some(origin) = &node.origin else { return };
+        let placed = place(node, origin, tree, scopes, tags);
+        if let Some(count) = counts.get_mut(placed.module.0 as usize) {
             count.own += 1;
         }
         statistics.attributed_nodes += 1;
-        statistics.tagged_operations += u64::from(tags.is_chosen(module));
+        statistics.tagged_operations += u64::from(tags.is_chosen(placed.module));
         *by_method.entry(origin.method.name()).or_default() += 1;
         nodes.push(sidecar::Node {
             name: node.name.clone(),
-            op_type: operator,
-            module: module_path,
-            calls: if calls.iter().any(|&call| call > 0) { calls } else { Vec::new() },
-            path,
-            tags: node_tags,
+            op_type: placed.operator,
+            module: placed.module_path,
+            calls: placed.calls,
+            path: placed.path,
+            tags: placed.tags,
             method: origin.method,
             confidence: origin.confidence,
-            source: origin.source.map(|source| source.name),
+            source: origin.source.as_ref().map(|source| source.name.clone()),
         });
     });
 
@@ -154,8 +230,8 @@ fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar:
 mod tests {
     use std::path::Path;
 
-    use modelexport_graph::onnx::{AtenSource, Attribute, AttributeValue, Function, Graph, Origin};
-    use modelexport_graph::{Method, ScopeId};
+    use modelexport_graph::ScopeId;
+    use modelexport_graph::onnx::{AtenSource, Attribute, AttributeValue, Function, Graph};
 
     use super::*;
     use crate::policy::{Policy, Preset};
@@ -314,12 +390,37 @@ mod tests {
     #[test]
     fn method_and_confidence_of_a_strategy_are_kept() {
         let (mut model, tree, scopes) = sample();
-        let origin = Origin { scope: ScopeId(1), source: None, method: Method::Propagated, confidence: 0.5 };
+        let origin =
+            Origin { method: Method::Propagated, confidence: 0.5, ..Origin::direct(ScopeId(1), None) };
         model.graph.nodes[1].origin = Some(origin);
         let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
         let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options(Embed::BOTH));
         let lost = sidecar.nodes.iter().find(|node| &*node.name == "lost").unwrap();
         assert_eq!((lost.method, lost.confidence), (Method::Propagated, 0.5));
         assert!(model.graph.nodes[1].doc_string.contains(r#""hierarchy_method":"propagated""#));
+    }
+
+    #[test]
+    fn a_fused_node_lists_the_tags_of_its_modules() {
+        let (mut model, tree, scopes) = sample();
+        let [root, block] = ["", "block"].map(|path| tree.find(path).unwrap());
+        model.graph.nodes[1].origin =
+            Some(Origin { fused: vec![root, block], ..Origin::direct(Scopes::ROOT, None) });
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options(Embed::BOTH));
+        let fused = sidecar.nodes.iter().find(|node| &*node.name == "lost").unwrap();
+        assert_eq!((&*fused.path, fused.tags.len()), ("/Net", 2));
+        assert!(model.graph.nodes[1].doc_string.contains(r#""hierarchy_tags":["/Net","/Net/Block"]"#));
+    }
+
+    #[test]
+    fn a_node_that_nobody_can_place_is_an_auxiliary_operation() {
+        let (mut model, tree, scopes) = sample();
+        let origin = Origin { method: Method::Fallback, ..Origin::direct(Scopes::ROOT, None) };
+        model.graph.nodes[1].origin = Some(origin);
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let sidecar = annotate(&mut model, &tree, &scopes, &tags, &options(Embed::BOTH));
+        let lost = sidecar.nodes.iter().find(|node| &*node.name == "lost").unwrap();
+        assert_eq!(&*lost.path, "/Net/AuxiliaryOperations");
     }
 }

@@ -142,7 +142,7 @@ impl<'a> Placer<'a> {
 
     fn set_origin(&mut self, node: &mut Node, kind: EvidenceKind, scope: ScopeId, method: Method) {
         self.evidence.add(kind, 1);
-        node.origin = Some(Origin { scope, source: None, method, confidence: 1.0 });
+        node.origin = Some(Origin { method, ..Origin::direct(scope, None) });
     }
 
     fn enter(&mut self, frames: &[Frame], calls: &[u32]) -> ScopeId {

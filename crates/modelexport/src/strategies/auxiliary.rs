@@ -1,0 +1,220 @@
+//! Nodes that a strategy left over: shapes, casts, constants, masks.
+//!
+//! A left-over node belongs where its neighbours belong: those whose results it reads (its material) and those that
+//! read its results (its purpose; through further left-over nodes where need be).
+//!
+//! * All inside one call: that call, or the part of it in which most of them are (the vote).
+//! * In several: the lowest common ancestor. The vote never chooses between repeated instances (two layers of one
+//!   class, two calls of one module), so that a node between layer 0 and layer 1 goes to what holds both.
+//! * In a subgraph, or in the body of a function, without neighbours that are known: the call of the node around it.
+//! * Nobody to ask: [`Method::Fallback`], which shows as `/<Root>/AuxiliaryOperations`.
+
+use modelexport_graph::{Method, ScopeId, Scopes};
+
+use super::evidence::Calls;
+use super::graph::{GraphView, NodeId};
+use super::{Attribution, Attributions, Draft, Evidence};
+
+/// Confidence where all neighbours are in one call, and where they are not.
+const AGREED: f32 = 0.7;
+const SPLIT: f32 = 0.5;
+
+/// Nodes that read more than this are not asked which of their inputs is the latest: it would take time that grows
+/// with the square.
+const COMPARED: usize = 64;
+
+/// Gives every node an attribution.
+pub fn complete(graph: &GraphView<'_>, evidence: &Evidence, draft: Draft) -> Attributions {
+    let calls = evidence.calls();
+    let mut places = Places::new(graph, calls, draft);
+    places.fill_forwards();
+    places.fill_backwards();
+    places.fill_around();
+    let fallback = || Attribution::new(Scopes::ROOT, Method::Fallback, 0.0);
+    places.draft.into_iter().map(|attribution| attribution.unwrap_or_else(fallback)).collect()
+}
+
+struct Places<'a> {
+    graph: &'a GraphView<'a>,
+    calls: &'a Calls,
+    draft: Draft,
+    /// By [`NodeId`]: what holds all known nodes that the node's results reach through left-over ones.
+    purposes: Vec<Option<ScopeId>>,
+}
+
+impl<'a> Places<'a> {
+    fn new(graph: &'a GraphView<'a>, calls: &'a Calls, mut draft: Draft) -> Self {
+        draft.resize(graph.len(), None);
+        let mut purposes = vec![None; graph.len()];
+        for id in graph.node_ids().rev() {
+            let asked = graph.consumers(id).filter_map(|consumer| {
+                let known = draft.get(consumer.0 as usize).and_then(Option::as_ref);
+                known.map(|found| found.call).or_else(|| at(&purposes, consumer))
+            });
+            let purpose = calls.common_of(asked);
+            if let Some(place) = purposes.get_mut(id.0 as usize) {
+                *place = purpose;
+            }
+        }
+        Places { graph, calls, draft, purposes }
+    }
+
+    fn call(&self, id: NodeId) -> Option<ScopeId> {
+        self.draft.get(id.0 as usize).and_then(Option::as_ref).map(|found| found.call)
+    }
+
+    fn set(&mut self, id: NodeId, call: ScopeId, confidence: f32) {
+        if let Some(place) = self.draft.get_mut(id.0 as usize) {
+            *place = Some(Attribution::new(call, Method::Auxiliary, confidence));
+        }
+    }
+
+    /// Nodes that read results of known nodes, in the order of the graph: what one was made from is decided then.
+    fn fill_forwards(&mut self) {
+        for id in self.graph.node_ids() {
+            if self.call(id).is_some() {
+                continue;
+            }
+            let material: Vec<ScopeId> =
+                self.graph.producers(id).filter_map(|producer| self.call(producer)).collect();
+            if material.is_empty() {
+                continue;
+            }
+            let asked = |consumer| self.call(consumer).or_else(|| at(&self.purposes, consumer));
+            let purpose: Vec<ScopeId> = self.graph.consumers(id).filter_map(asked).collect();
+            let call = self.between(&material, &purpose);
+            let agreed = material.iter().chain(&purpose).all(|&other| self.calls.is_inside(other, call));
+            self.set(id, call, if agreed && call != Scopes::ROOT { AGREED } else { SPLIT });
+        }
+    }
+
+    /// Where a node is that is made from `material` and read in `purpose`.
+    fn between(&self, material: &[ScopeId], purpose: &[ScopeId]) -> ScopeId {
+        let latest = self.latest(material);
+        let made = self.calls.common_of(latest.iter().copied()).unwrap_or(Scopes::ROOT);
+        let Some(read) = self.calls.common_of(purpose.iter().copied()) else {
+            return self.calls.common_of(material.iter().copied()).unwrap_or(made);
+        };
+        let all: Vec<ScopeId> = latest.iter().chain(purpose).copied().collect();
+        let voted = self.calls.vote(&all).unwrap_or(made);
+        let has_crossed = latest.len() < material.len() && !self.calls.is_inside(read, voted);
+        if has_crossed {
+            self.calls.common_of(material.iter().chain(purpose).copied()).unwrap_or(voted)
+        } else {
+            voted
+        }
+    }
+
+    /// The material without that of an earlier instance, where a later one of the same kind gave some, too: calls
+    /// end before their twins begin, so that a node which reads a result of layer 1 is no node of layer 0.
+    fn latest(&self, material: &[ScopeId]) -> Vec<ScopeId> {
+        if material.len() > COMPARED {
+            return material.to_vec();
+        }
+        let is_outdated = |&early: &ScopeId| {
+            material.iter().any(|&late| late > early && self.calls.is_other_instance(early, late))
+        };
+        material.iter().filter(|call| !is_outdated(call)).copied().collect()
+    }
+
+    /// Nodes that are made from nothing known: constants, and what comes from the inputs of the graph.
+    fn fill_backwards(&mut self) {
+        for id in self.graph.node_ids().rev() {
+            if self.call(id).is_some() {
+                continue;
+            }
+            let purpose: Vec<ScopeId> =
+                self.graph.consumers(id).filter_map(|consumer| self.call(consumer)).collect();
+            if let Some(call) = self.calls.common_of(purpose) {
+                self.set(id, call, AGREED);
+            }
+        }
+    }
+
+    /// Nodes of subgraphs by the node around them, nodes of functions by the nodes that call these.
+    fn fill_around(&mut self) {
+        let bodies = Bodies::new(self.graph);
+        self.fill_body(bodies.main(), None);
+        for function in bodies.callers_first(self.graph) {
+            let callers = self.graph.callers(function).iter().filter_map(|&caller| self.call(caller));
+            let around = self.calls.common_of(callers);
+            self.fill_body(bodies.of(function), around);
+        }
+    }
+
+    fn fill_body(&mut self, nodes: std::ops::Range<u32>, around: Option<ScopeId>) {
+        for id in nodes.map(NodeId) {
+            let holder = self.graph.entry(id).and_then(|entry| entry.holder);
+            let around = holder.map_or(around, |holder| self.call(holder));
+            if let (None, Some(call)) = (self.call(id), around) {
+                self.set(id, call, AGREED);
+            }
+        }
+    }
+}
+
+/// The runs of nodes that the main graph and each function consist of.
+struct Bodies {
+    /// Where each function begins, then the end.
+    starts: Vec<u32>,
+}
+
+impl Bodies {
+    fn new(graph: &GraphView<'_>) -> Self {
+        let functions = graph.model.functions.len();
+        let mut counts = vec![0u32; functions + 1];
+        for (_, entry) in graph.nodes() {
+            if let Some(count) = counts.get_mut(entry.key.function.map_or(0, |function| function + 1)) {
+                *count += 1;
+            }
+        }
+        let sum = |total: &mut u32, count: u32| {
+            *total += count;
+            Some(*total)
+        };
+        Bodies { starts: counts.into_iter().scan(0, sum).collect() }
+    }
+
+    fn main(&self) -> std::ops::Range<u32> {
+        0..self.starts.first().copied().unwrap_or(0)
+    }
+
+    fn of(&self, function: usize) -> std::ops::Range<u32> {
+        let bound = |i: usize| self.starts.get(i).copied().unwrap_or(0);
+        bound(function)..bound(function + 1)
+    }
+
+    /// The functions such that each comes after those that call it.
+    fn callers_first(&self, graph: &GraphView<'_>) -> Vec<usize> {
+        let functions = graph.model.functions.len();
+        let caller_of = |node: NodeId| graph.entry(node).and_then(|entry| entry.key.function);
+        let mut called: Vec<Vec<usize>> = vec![Vec::new(); functions];
+        let mut waits_for = vec![0usize; functions];
+        for function in 0..functions {
+            for caller in graph.callers(function).iter().filter_map(|&node| caller_of(node)) {
+                if let (Some(called), Some(waits)) = (called.get_mut(caller), waits_for.get_mut(function)) {
+                    called.push(function);
+                    *waits += 1;
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..functions).filter(|&f| waits_for.get(f) == Some(&0)).collect();
+        let mut next = 0;
+        while let Some(&function) = order.get(next) {
+            next += 1;
+            for &other in called.get(function).map(Vec::as_slice).unwrap_or_default() {
+                if let Some(waits) = waits_for.get_mut(other) {
+                    *waits -= 1;
+                    if *waits == 0 {
+                        order.push(other);
+                    }
+                }
+            }
+        }
+        order
+    }
+}
+
+fn at<T: Copy>(values: &[Option<T>], id: NodeId) -> Option<T> {
+    values.get(id.0 as usize).copied().flatten()
+}

@@ -1,0 +1,53 @@
+//! From an ONNX file whose nodes say where they come from.
+
+use std::collections::HashMap;
+
+use modelexport_graph::Name;
+use modelexport_graph::onnx::Model;
+use modelexport_io::onnx::OnnxFile;
+use modelexport_io::sidecar::Sidecar;
+
+use super::from_sidecar::add_parameters;
+use super::{Evidence, EvidenceFormat, Original, ScopeId};
+use crate::hierarchy;
+
+/// `None` if nothing in the file tells where any node comes from.
+pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
+    let OnnxFile { mut model, sources } = file;
+    let found = hierarchy::from_onnx(&mut model, sidecar.as_ref());
+    if found.evidence.is_empty() {
+        return None;
+    }
+    let mut evidence = Evidence::new(EvidenceFormat::Onnx, found.tree, found.scopes);
+    evidence.tags_only = found.tags_only;
+    evidence.policy = sidecar.map(|sidecar| sidecar.policy);
+    add_parameters(&mut evidence);
+    note_readers(&mut evidence, &model);
+    let mut nodes: HashMap<Name, Option<ScopeId>> = HashMap::new();
+    model.for_each_node(&mut |node| {
+        let call = node.origin.as_ref().map(|origin| origin.scope);
+        nodes.entry(node.name.clone()).and_modify(|known| *known = None).or_insert(call);
+    });
+    nodes.remove("");
+    evidence.original = Some(Original { model: Some((model, sources)), nodes });
+    Some(evidence)
+}
+
+fn note_readers(evidence: &mut Evidence, model: &Model) {
+    for tensor in &model.graph.initializers {
+        if let Some(fact) =
+            evidence.parameters.find(&tensor.name).and_then(|id| evidence.parameters.get_mut(id))
+        {
+            fact.dtype = tensor.dtype();
+        }
+    }
+    model.graph.for_each_node(&mut |node| {
+        let Some(origin) = &node.origin else { return };
+        for input in &node.inputs {
+            let parameter = evidence.parameters.find(input).and_then(|id| evidence.parameters.get_mut(id));
+            if let Some(fact) = parameter.filter(|fact| !fact.readers.contains(&origin.scope)) {
+                fact.readers.push(origin.scope);
+            }
+        }
+    });
+}

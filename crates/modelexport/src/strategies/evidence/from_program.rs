@@ -1,0 +1,120 @@
+//! From a captured program: who reads a parameter is in its graph.
+
+use std::collections::HashMap;
+
+use modelexport_graph::aten::{Arg, Graph, InputSpec, SymOr, ValueId, Weight};
+use modelexport_graph::{ModuleId, ScopeId, Scopes, StridedView};
+use modelexport_io::pt2::Archive;
+
+use super::{Evidence, EvidenceFormat, ParameterFact, ParameterId};
+
+pub fn from_program(archive: Archive) -> Evidence {
+    let program = &archive.program;
+    let mut evidence =
+        Evidence::new(EvidenceFormat::Program, program.modules.clone(), program.scopes.clone());
+    evidence.torch_version = Some(program.torch_version.clone());
+    let ids = add_weights(&mut evidence, &program.weights);
+    let weights = program.graph.inputs.iter().zip(&program.signature.inputs);
+    let known: HashMap<ValueId, ParameterId> = weights
+        .filter_map(|(input, spec)| match (input, spec) {
+            (
+                Arg::Tensor(value),
+                InputSpec::Parameter { weight }
+                | InputSpec::Buffer { weight, .. }
+                | InputSpec::TensorConstant { weight },
+            ) => Some((*value, *ids.get(*weight as usize)?)),
+            _ => None,
+        })
+        .collect();
+    read_graph(&program.graph, &known, Scopes::ROOT, &mut evidence);
+    evidence.program = Some(archive);
+    evidence
+}
+
+/// Adds each tensor once; those that are the same view of the same bytes are one under several names.
+fn add_weights(evidence: &mut Evidence, weights: &[Weight]) -> Vec<ParameterId> {
+    let mut by_view: HashMap<&StridedView, ParameterId> = HashMap::new();
+    let mut ids = Vec::with_capacity(weights.len());
+    for weight in weights {
+        let tied = weight.data.as_ref().and_then(|view| by_view.get(view)).copied();
+        let id = match tied {
+            Some(id) => {
+                evidence.parameters.add_name(&weight.name, id);
+                id
+            }
+            None => evidence.parameters.add(ParameterFact {
+                name: weight.name.clone(),
+                owner: evidence.owner_by_name(&weight.name).unwrap_or(ModuleId::ROOT),
+                readers: Vec::new(),
+                dtype: Some(weight.dtype),
+                elements: weight.sizes.iter().fold(1u64, |product, &size| product.saturating_mul(size)),
+                fingerprint: None,
+            }),
+        };
+        if let Some(view) = &weight.data {
+            by_view.entry(view).or_insert(id);
+        }
+        ids.push(id);
+    }
+    ids
+}
+
+/// Notes who reads `known` values, those that are handed to subgraphs included.
+fn read_graph(
+    graph: &Graph,
+    known: &HashMap<ValueId, ParameterId>,
+    holder: ScopeId,
+    evidence: &mut Evidence,
+) {
+    for node in &graph.nodes {
+        let scope = node.scope.unwrap_or(holder);
+        let mut read: Vec<ValueId> = Vec::new();
+        node.args.iter().for_each(|argument| values_of(&argument.arg, &mut read));
+        let subgraphs: Vec<&Graph> = node
+            .args
+            .iter()
+            .filter_map(|argument| match &argument.arg {
+                Arg::Graph(subgraph) => Some(&subgraph.graph),
+                _ => None,
+            })
+            .collect();
+        for parameter in read.iter().filter_map(|value| known.get(value)).filter(|_| subgraphs.is_empty()) {
+            if let Some(fact) = evidence.parameters.get_mut(*parameter)
+                && !fact.readers.contains(&scope)
+            {
+                fact.readers.push(scope);
+            }
+        }
+        for subgraph in subgraphs {
+            // The operands come in the order of the subgraph's inputs, at the end of the arguments.
+            let inputs: Vec<ValueId> = subgraph
+                .inputs
+                .iter()
+                .filter_map(|input| match input {
+                    Arg::Tensor(value) => Some(*value),
+                    _ => None,
+                })
+                .collect();
+            let operands = read.iter().skip(read.len().saturating_sub(inputs.len()));
+            let inner = inputs
+                .iter()
+                .zip(operands)
+                .filter_map(|(input, operand)| Some((*input, *known.get(operand)?)));
+            read_graph(subgraph, &inner.collect(), scope, evidence);
+        }
+    }
+}
+
+fn values_of(argument: &Arg, into: &mut Vec<ValueId>) {
+    match argument {
+        Arg::Tensor(value) => into.push(*value),
+        Arg::Tensors(values) => into.extend(values),
+        Arg::OptionalTensors(values) => into.extend(values.iter().flatten()),
+        Arg::NestedTensors(lists) => lists.iter().for_each(|values| into.extend(values)),
+        Arg::SymInts(items) => into.extend(items.iter().filter_map(|item| match item {
+            SymOr::Value(value) => Some(*value),
+            SymOr::Const(_) => None,
+        })),
+        _ => {}
+    }
+}

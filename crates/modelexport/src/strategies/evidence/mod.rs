@@ -1,0 +1,114 @@
+//! What is known of the model besides the ONNX file: read once, shared by all strategies.
+//!
+//! Every kind of evidence gives the module tree, the calls and the parameters. A trace and a captured program also
+//! give every operator with its call; a tagged ONNX file and a sidecar give the nodes of the file that was tagged.
+
+mod calls;
+mod from_onnx;
+mod from_program;
+mod from_sidecar;
+mod load;
+mod parameters;
+
+use std::collections::HashMap;
+
+use modelexport_graph::onnx::Model;
+use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
+use modelexport_io::source::Sources;
+use modelexport_io::{pt2, sidecar};
+
+use crate::tags::Tags;
+
+pub use calls::Calls;
+pub use load::load;
+pub use parameters::{ParameterFact, ParameterId, Parameters};
+
+/// What kind of file evidence came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceFormat {
+    /// What `TracingHierarchyBuilder` wrote.
+    Trace,
+    /// A captured program (`.pt2`).
+    Program,
+    Sidecar,
+    /// An ONNX file whose nodes say where they come from.
+    Onnx,
+}
+
+impl EvidenceFormat {
+    pub fn name(self) -> &'static str {
+        match self {
+            EvidenceFormat::Trace => "trace",
+            EvidenceFormat::Program => "pt2",
+            EvidenceFormat::Sidecar => "sidecar",
+            EvidenceFormat::Onnx => "onnx",
+        }
+    }
+}
+
+/// Everything that strategies may use besides the graph.
+#[derive(Debug)]
+pub struct Evidence {
+    pub format: EvidenceFormat,
+    pub modules: ModuleTree,
+    pub scopes: Scopes,
+    calls: Calls,
+    pub parameters: Parameters,
+    /// The captured program, for strategies that match graphs.
+    pub program: Option<pt2::Archive>,
+    /// The nodes of a file that was tagged before.
+    pub original: Option<Original>,
+    /// The policy that an earlier run recorded.
+    pub policy: Option<sidecar::Policy>,
+    /// The tags, if the evidence tells only these: there are no paths and classes to make others from.
+    pub tags_only: Option<Tags>,
+    pub torch_version: Option<String>,
+}
+
+/// A file that was tagged before.
+#[derive(Debug)]
+pub struct Original {
+    /// The model, whose nodes have their origins; `None` if there is only a sidecar.
+    pub model: Option<(Model, Sources)>,
+    /// Where the nodes come from by their name; names that occur twice are left out.
+    pub nodes: HashMap<Name, Option<ScopeId>>,
+}
+
+impl Evidence {
+    pub(crate) fn new(format: EvidenceFormat, modules: ModuleTree, mut scopes: Scopes) -> Self {
+        let calls = Calls::new(&modules, &mut scopes);
+        Evidence {
+            format,
+            modules,
+            scopes,
+            calls,
+            parameters: Parameters::default(),
+            program: None,
+            original: None,
+            policy: None,
+            tags_only: None,
+            torch_version: None,
+        }
+    }
+
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// The first call of a module, for strategies that know only the module.
+    pub fn call_of(&self, module: ModuleId) -> ScopeId {
+        self.calls.of(module)
+    }
+
+    /// The module that a parameter's name says holds it: the deepest whose path the name begins with.
+    pub fn owner_by_name(&self, parameter: &str) -> Option<ModuleId> {
+        let mut path = parameter;
+        while let Some((above, _)) = path.rsplit_once('.') {
+            if let Some(module) = self.modules.find(above) {
+                return Some(module);
+            }
+            path = above;
+        }
+        None
+    }
+}

@@ -1,0 +1,69 @@
+//! What evidence knows of parameters, buffers and constants: who holds them, who reads them, what is in them.
+
+use std::collections::HashMap;
+
+use modelexport_graph::{DType, ModuleId, Name, ScopeId};
+
+/// Index into [`Parameters`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParameterId(pub u32);
+
+/// One tensor of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterFact {
+    /// PyTorch's name, such as `encoder.layer.0.attention.self.query.weight`. Of a tied one, the first.
+    pub name: Name,
+    /// The module that holds it under that name.
+    pub owner: ModuleId,
+    /// The calls that read it, in their order; empty if the evidence does not say.
+    pub readers: Vec<ScopeId>,
+    pub dtype: Option<DType>,
+    pub elements: u64,
+    /// See [`modelexport_io::fingerprint`]; `None` if it was not taken (yet).
+    pub fingerprint: Option<u64>,
+}
+
+/// All tensors of the model, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters {
+    facts: Vec<ParameterFact>,
+    by_name: HashMap<Name, ParameterId>,
+}
+
+impl Parameters {
+    pub fn add(&mut self, fact: ParameterFact) -> ParameterId {
+        let id = ParameterId(self.facts.len() as u32);
+        self.by_name.entry(fact.name.clone()).or_insert(id);
+        self.facts.push(fact);
+        id
+    }
+
+    /// Another name of a tied parameter.
+    pub fn add_name(&mut self, name: &Name, id: ParameterId) {
+        self.by_name.entry(name.clone()).or_insert(id);
+    }
+
+    pub fn find(&self, name: &str) -> Option<ParameterId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub fn get(&self, id: ParameterId) -> Option<&ParameterFact> {
+        self.facts.get(id.0 as usize)
+    }
+
+    pub fn get_mut(&mut self, id: ParameterId) -> Option<&mut ParameterFact> {
+        self.facts.get_mut(id.0 as usize)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (ParameterId, &ParameterFact)> + '_ {
+        self.facts.iter().enumerate().map(|(i, fact)| (ParameterId(i as u32), fact))
+    }
+
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+}

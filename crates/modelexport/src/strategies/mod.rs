@@ -1,0 +1,115 @@
+//! The foreign route: which module the nodes of an ONNX file come from that another exporter wrote.
+//!
+//! ```text
+//! model.onnx ─► GraphView ──┐
+//!                           ├─► strategy ─► Draft ─► auxiliary ─► one Attribution a node ─► tagger
+//! trace, .pt2, sidecar, … ──┘
+//!            Evidence
+//! ```
+//!
+//! A strategy looks at the graph and at evidence that was read once, and says where nodes come from as far as it can
+//! tell: a [`Draft`]. What is left over is filled in by one rule for all strategies ([`auxiliary`]), so that every
+//! node has an [`Attribution`] in the end. The graph is never changed.
+
+pub mod auxiliary;
+pub mod evidence;
+pub mod graph;
+pub mod parameters;
+mod usage_based;
+
+use modelexport_graph::onnx::{AtenSource, Origin};
+use modelexport_graph::{Method, ModuleId, ScopeId};
+
+pub use evidence::Evidence;
+pub use graph::{GraphView, NodeId, ValueId};
+pub use parameters::Anchors;
+
+/// Where a node comes from, as a strategy found it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribution {
+    /// The module call. Where only the module is known, its first call: [`Evidence::call_of`].
+    pub call: ScopeId,
+    pub method: Method,
+    /// From 0 (a guess) to 1 (certain).
+    pub confidence: f32,
+    /// The modules of the nodes that a fused node stands for; empty for all others.
+    pub fused: Vec<ModuleId>,
+    /// The ATen node that it was made for, where that is known.
+    pub source: Option<AtenSource>,
+}
+
+impl Attribution {
+    pub fn new(call: ScopeId, method: Method, confidence: f32) -> Self {
+        Attribution { call, method, confidence, fused: Vec::new(), source: None }
+    }
+}
+
+impl From<Attribution> for Origin {
+    fn from(found: Attribution) -> Self {
+        let Attribution { call, method, confidence, fused, source } = found;
+        Origin { scope: call, source, method, confidence, fused }
+    }
+}
+
+/// What a strategy could tell, by [`NodeId`]; `None` for what it leaves to others.
+pub type Draft = Vec<Option<Attribution>>;
+
+/// One attribution for each node, by [`NodeId`].
+pub type Attributions = Vec<Attribution>;
+
+/// What a strategy goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub graph: &'a GraphView<'a>,
+    pub evidence: &'a Evidence,
+    /// Which parameters the initializers of the graph are.
+    pub anchors: &'a Anchors,
+    /// Modules that inferred tags do not spread across.
+    pub boundaries: &'a [ModuleId],
+}
+
+/// The ways to find out where nodes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strategy {
+    UsageBased,
+}
+
+impl Strategy {
+    pub const ALL: [Strategy; 1] = [Strategy::UsageBased];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::UsageBased => "usage_based",
+        }
+    }
+
+    /// What it goes by, in a few words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Strategy::UsageBased => "readers of parameters, then producers up to the boundaries",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Strategy> {
+        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+
+    /// Whether the evidence has what the strategy goes by.
+    pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
+        match self {
+            Strategy::UsageBased => !evidence.parameters.is_empty(),
+        }
+    }
+
+    /// Where the nodes come from, as far as the strategy itself can tell.
+    fn draft(self, context: &Context<'_>) -> Draft {
+        match self {
+            Strategy::UsageBased => usage_based::draft(context),
+        }
+    }
+}
+
+/// One attribution for each node of the graph.
+pub fn attribute(strategy: Strategy, context: &Context<'_>) -> Attributions {
+    auxiliary::complete(context.graph, context.evidence, strategy.draft(context))
+}
