@@ -1,9 +1,11 @@
-//! All untrusted bytes meet their types here: the `.pt2` archive, the `.onnx` wire format, safetensors, the sidecar;
-//! and every file that modelexport writes goes through [`output`].
+//! All untrusted bytes meet their types here: the `.pt2` archive, the `.onnx` wire format, safetensors, the sidecar,
+//! the trace; and every file that modelexport writes goes through [`output`].
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+pub mod document;
 pub mod error;
 pub mod external_data;
+pub mod fingerprint;
 pub mod onnx;
 pub mod output;
 pub mod pt2;
@@ -13,6 +15,7 @@ pub mod source;
 pub mod spliced_file;
 pub mod stream;
 mod tensors;
+pub mod trace;
 pub mod weights;
 
 pub use error::ErrorKind;

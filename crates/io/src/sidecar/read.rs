@@ -1,115 +1,41 @@
-//! Reading: size and version first, then the JSON, then whether its parts fit together.
+//! Reading: whether the parts of a sidecar fit together.
 
 use std::collections::HashSet;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use modelexport_graph::{Name, check_tag};
-use serde::Deserialize;
 
 use super::{Node, SCHEMA_VERSION, Sidecar};
-use crate::{ErrorKind, source};
+use crate::document::{self, Contradiction, Document};
+
+pub use crate::document::Error;
 
 /// Larger files are refused; ten million nodes stay below.
 pub const MAX_BYTES: u64 = 4 << 30;
 
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    Open(#[from] source::Error),
-    #[error("{}: cannot read the sidecar: {source}", file.display())]
-    Read { file: PathBuf, source: std::io::Error },
-    #[error("{}: {size} bytes are more than a sidecar may have ({MAX_BYTES})", file.display())]
-    TooLarge { file: PathBuf, size: u64 },
-    #[error("{}: line {line}, column {column}: {reason}", file.display())]
-    Json { file: PathBuf, line: usize, column: usize, reason: String },
-    #[error(
-        "{}: schema version {found:?} is not one that this version of modelexport reads ({SCHEMA_VERSION}); \
-         export the model again, or use the modelexport that wrote the file", file.display()
-    )]
-    Version { file: PathBuf, found: String },
-    #[error("{}: {place}: {reason}", file.display())]
-    Contradiction { file: PathBuf, place: String, reason: String },
-}
+impl Document for Sidecar {
+    const NAME: &'static str = "sidecar";
+    const SCHEMA_VERSION: &'static str = SCHEMA_VERSION;
+    const MAX_BYTES: u64 = MAX_BYTES;
 
-impl Error {
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Error::Open(error) => error.kind(),
-            Error::Read { .. } => ErrorKind::Io,
-            _ => ErrorKind::BadInput,
-        }
+    fn schema_version(&self) -> &str {
+        &self.schema_version
     }
 
-    /// Whether there is no such file.
-    pub fn is_not_found(&self) -> bool {
-        let not_found = std::io::ErrorKind::NotFound;
-        matches!(self, Error::Open(source::Error::Open { source, .. }) if source.kind() == not_found)
+    fn check(&self) -> Result<(), Contradiction> {
+        check(self)
     }
 }
 
 /// Reads and checks a sidecar file.
 pub fn read(path: &Path) -> Result<Sidecar, Error> {
-    let mut bytes = Vec::new();
-    source::open_regular(path)?
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|source| Error::Read { file: path.to_owned(), source })?;
-    parse(&bytes, path)
+    document::read(path)
 }
 
 /// Reads a sidecar from memory; `file` is for messages.
 pub fn parse(bytes: &[u8], file: &Path) -> Result<Sidecar, Error> {
-    let size = bytes.len() as u64;
-    if size > MAX_BYTES {
-        return Err(Error::TooLarge { file: file.to_owned(), size });
-    }
-    let sidecar: Sidecar = serde_json::from_slice(bytes).map_err(|error| {
-        // A file of another version fails somewhere in its body; the version is the better message.
-        match serde_json::from_slice::<VersionOnly>(bytes) {
-            Ok(VersionOnly { schema_version }) if !is_readable(&schema_version) => {
-                Error::Version { file: file.to_owned(), found: schema_version }
-            }
-            _ => Error::Json {
-                file: file.to_owned(),
-                line: error.line(),
-                column: error.column(),
-                reason: without_position(&error),
-            },
-        }
-    })?;
-    if !is_readable(&sidecar.schema_version) {
-        return Err(Error::Version { file: file.to_owned(), found: sidecar.schema_version });
-    }
-    check(&sidecar).map_err(|(place, reason)| Error::Contradiction {
-        file: file.to_owned(),
-        place,
-        reason,
-    })?;
-    Ok(sidecar)
+    document::parse(bytes, file)
 }
-
-#[derive(Deserialize)]
-struct VersionOnly {
-    schema_version: String,
-}
-
-fn is_readable(version: &str) -> bool {
-    let major = |text: &str| text.split_once('.').map(|(major, _)| major.to_owned());
-    major(version).is_some() && major(version) == major(SCHEMA_VERSION)
-}
-
-/// serde_json's message without the ` at line … column …` that it ends in.
-fn without_position(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
-        None => text,
-    }
-}
-
-/// `(place, reason)` of the first contradiction.
-type Contradiction = (String, String);
 
 fn check(sidecar: &Sidecar) -> Result<(), Contradiction> {
     let mut paths: HashSet<&Name> = HashSet::with_capacity(sidecar.modules.len());
@@ -156,6 +82,7 @@ mod tests {
 
     use super::super::*;
     use super::*;
+    use crate::{ErrorKind, source};
 
     fn sample() -> Sidecar {
         let module = |path: &str, parent: Option<&str>| Module {
