@@ -9,7 +9,10 @@ from typing import Any
 from modelexport._native import __version__
 
 # Where each public name is defined; `import modelexport` alone loads none of these modules.
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "HierarchyMetadata": "modelexport.tracing",
+    "TracingHierarchyBuilder": "modelexport.tracing",
+}
 
 __all__ = ["__version__", *_HOMES]
 

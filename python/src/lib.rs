@@ -1,6 +1,7 @@
 //! `modelexport._native`: the library and the command line, for the Python package.
 
 mod command;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -9,6 +10,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::command::run_command;
+    #[pymodule_export]
+    use super::trace::{check_trace, content_fingerprint};
 
     #[allow(non_upper_case_globals)]
     #[pymodule_export]

@@ -32,7 +32,7 @@ pub struct Trace {
     /// All modules, executed or not: the root first, parents before children.
     pub modules: Vec<Module>,
     /// Every tensor that an operator read or made, in the order in which they were first seen.
-    pub values: Vec<Value>,
+    pub tensors: Vec<Tensor>,
     /// Module calls, in the order in which they began. The first is the call of the root.
     pub calls: Vec<Call>,
     /// Operators in the order in which they ran.
@@ -94,22 +94,22 @@ pub enum ParameterKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FingerprintSum(pub u64);
 
-/// A tensor during the pass. After an operator that writes into a tensor, the tensor is another value.
+/// A tensor during the pass. What an in-place operator returns is another entry, in the same memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Value {
+pub struct Tensor {
     pub shape: Vec<u64>,
     /// PyTorch's name without `torch.`, such as `float32`.
     pub dtype: Name,
-    /// Values with the same number share memory: views, and what in-place operators leave.
+    /// Entries with the same number share memory: views, and what in-place operators return.
     pub storage: u32,
     pub origin: Origin,
 }
 
-/// Where a value comes from.
+/// Where a tensor comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The operator with this index made it.
+    /// The operator with this index made it, the first of those that list it among their outputs.
     Op(u32),
     /// The parameter, buffer or tensor attribute with this name. Of tied ones, the first name.
     Parameter(Name),
@@ -143,13 +143,14 @@ pub struct Op {
     /// Tensors that it read, in the order of its schema. Tensors of a list repeat the argument's name.
     pub inputs: Vec<Input>,
     /// The other arguments that were given, by name. Element types, devices, layouts and memory formats are text
-    /// (`float32`, `cpu`); numbers that JSON lacks are `"Infinity"`, `"-Infinity"` and `"NaN"`; `null` in a list of
-    /// tensors stands for one that was left out. An argument that is nothing of that kind is `{"type": "…"}`.
+    /// (`float32`, `cpu`); numbers that JSON lacks are `"Infinity"`, `"-Infinity"` and `"NaN"`. A list of tensors is here
+    /// only if some were left out, as `null` between `{"tensor": 3}`. What is nothing of that kind is `{"type": "…"}`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, serde_json::Value>,
-    /// Values that it made, in order, lists flattened; `null` for a result that is no tensor.
+    /// Tensors that it returned, in order, lists flattened; `null` for a result that is no tensor. An operator that had
+    /// nothing to do returns its input, and one that runs others (`higher_order.cond`) what they made.
     pub outputs: Vec<Option<u32>>,
-    /// Values among its inputs whose memory it wrote to.
+    /// Tensors among its inputs whose memory it wrote to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutates: Vec<u32>,
 }
@@ -159,8 +160,8 @@ pub struct Op {
 pub struct Input {
     /// The argument's name in the operator's schema.
     pub argument: Name,
-    /// Index into `values`.
-    pub value: u32,
+    /// Index into `tensors`.
+    pub tensor: u32,
 }
 
 /// A tensor at the border of the model.
@@ -169,8 +170,8 @@ pub struct Binding {
     /// The argument's name, with keys and positions inside it after underscores (`past_0_1`); for outputs the key
     /// that the model gave (`last_hidden_state`), or `output`.
     pub name: Name,
-    /// Index into `values`.
-    pub value: u32,
+    /// Index into `tensors`.
+    pub tensor: u32,
 }
 
 /// The JSON Schema of the format, as text.

@@ -28,13 +28,13 @@ impl Document for Trace {
             check_op(op, self, i as u32).map_err(|reason| (format!("ops[{i}]"), reason))?;
         }
         let inputs: HashSet<&Name> = self.inputs.iter().map(|input| &input.name).collect();
-        for (i, (value, maker)) in self.values.iter().zip(makers).enumerate() {
-            check_origin(&value.origin, maker, &parameters, &inputs)
-                .map_err(|reason| (format!("values[{i}]"), reason))?;
+        for (i, (tensor, maker)) in self.tensors.iter().zip(makers).enumerate() {
+            check_origin(&tensor.origin, maker, &parameters, &inputs)
+                .map_err(|reason| (format!("tensors[{i}]"), reason))?;
         }
         for (place, bindings) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
             for (i, binding) in bindings.iter().enumerate() {
-                check_value(self, binding.value).map_err(|reason| (format!("{place}[{i}]"), reason))?;
+                check_tensor(self, binding.tensor).map_err(|reason| (format!("{place}[{i}]"), reason))?;
             }
         }
         Ok(())
@@ -128,17 +128,14 @@ fn calls(trace: &Trace) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// By value: the operator that lists it among its outputs and not among its inputs.
+/// By tensor: the first operator that lists it among its outputs.
 fn makers(trace: &Trace) -> Result<Vec<Option<u32>>, Contradiction> {
-    let mut makers = vec![None; trace.values.len()];
+    let mut makers: Vec<Option<u32>> = vec![None; trace.tensors.len()];
     for (i, op) in trace.ops.iter().enumerate() {
-        let fault = |reason: String| (format!("ops[{i}]"), reason);
-        let inputs: HashSet<u32> = op.inputs.iter().map(|input| input.value).collect();
-        for value in op.outputs.iter().flatten().copied().filter(|value| !inputs.contains(value)) {
-            let maker =
-                makers.get_mut(value as usize).ok_or_else(|| fault(format!("there is no value {value}")))?;
-            if let Some(first) = maker.replace(i as u32) {
-                return Err(fault(format!("makes value {value}, which operator {first} made")));
+        for &tensor in op.outputs.iter().flatten() {
+            check_tensor(trace, tensor).map_err(|reason| (format!("ops[{i}]"), reason))?;
+            if let Some(maker) = makers.get_mut(tensor as usize) {
+                maker.get_or_insert(i as u32);
             }
         }
     }
@@ -149,13 +146,13 @@ fn check_op(op: &Op, trace: &Trace, index: u32) -> Result<(), String> {
     if op.call as usize >= trace.calls.len() {
         return Err(format!("there is no call {}", op.call));
     }
-    for &value in op.inputs.iter().map(|input| &input.value).chain(&op.mutates) {
-        check_value(trace, value)?;
-        let origin = trace.values.get(value as usize).map(|value| &value.origin);
+    for &tensor in op.inputs.iter().map(|input| &input.tensor).chain(&op.mutates) {
+        check_tensor(trace, tensor)?;
+        let origin = trace.tensors.get(tensor as usize).map(|tensor| &tensor.origin);
         if let Some(Origin::Op(maker)) = origin
             && *maker >= index
         {
-            return Err(format!("reads value {value}, which operator {maker} makes later"));
+            return Err(format!("reads tensor {tensor}, which operator {maker} makes later"));
         }
     }
     Ok(())
@@ -167,13 +164,11 @@ fn check_origin(
     parameters: &HashMap<&Name, bool>,
     inputs: &HashSet<&Name>,
 ) -> Result<(), String> {
-    if let Some(maker) = maker
-        && *origin != Origin::Op(maker)
-    {
-        return Err(format!("operator {maker} makes it, but its origin is another"));
-    }
     match origin {
-        Origin::Op(op) if maker.is_none() => Err(format!("operator {op} does not make it")),
+        Origin::Op(op) if maker != Some(*op) => Err(match maker {
+            Some(maker) => format!("operator {op} is said to make it; operator {maker} does"),
+            None => format!("operator {op} does not make it"),
+        }),
         Origin::Op(_) | Origin::Constant { .. } => Ok(()),
         Origin::Parameter(name) => match parameters.get(name) {
             Some(true) => Ok(()),
@@ -185,6 +180,6 @@ fn check_origin(
     }
 }
 
-fn check_value(trace: &Trace, value: u32) -> Result<(), String> {
-    if (value as usize) < trace.values.len() { Ok(()) } else { Err(format!("there is no value {value}")) }
+fn check_tensor(trace: &Trace, tensor: u32) -> Result<(), String> {
+    if (tensor as usize) < trace.tensors.len() { Ok(()) } else { Err(format!("there is no tensor {tensor}")) }
 }

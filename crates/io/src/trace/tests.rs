@@ -23,7 +23,7 @@ fn sample() -> serde_json::Value {
             {"path": "unused", "class": "torch.nn.modules.activation.ReLU",
              "executed": false, "order": null, "calls": 0, "parameters": []}
         ],
-        "values": [
+        "tensors": [
             {"shape": [3, 2], "dtype": "float32", "storage": 0, "origin": {"input": "x"}},
             {"shape": [2], "dtype": "float32", "storage": 1, "origin": {"parameter": "bias"}},
             {"shape": [3, 2], "dtype": "float32", "storage": 2, "origin": {"op": 0}},
@@ -37,14 +37,14 @@ fn sample() -> serde_json::Value {
         ],
         "ops": [
             {"target": "aten.add.Tensor", "call": 0, "arguments": {"alpha": 2}, "outputs": [2],
-             "inputs": [{"argument": "self", "value": 0}, {"argument": "other", "value": 1}]},
+             "inputs": [{"argument": "self", "tensor": 0}, {"argument": "other", "tensor": 1}]},
             {"target": "aten.relu.default", "call": 1, "outputs": [3],
-             "inputs": [{"argument": "self", "value": 2}]},
+             "inputs": [{"argument": "self", "tensor": 2}]},
             {"target": "aten.relu_.default", "call": 2, "outputs": [4], "mutates": [3],
-             "inputs": [{"argument": "self", "value": 3}]}
+             "inputs": [{"argument": "self", "tensor": 3}]}
         ],
-        "inputs": [{"name": "x", "value": 0}],
-        "outputs": [{"name": "output", "value": 4}]
+        "inputs": [{"name": "x", "tensor": 0}],
+        "outputs": [{"name": "output", "tensor": 4}]
     })
 }
 
@@ -64,7 +64,7 @@ fn message(pointer: &str, changed: serde_json::Value) -> String {
 fn what_is_read_is_what_was_written() {
     let trace = parse_json(&sample()).expect("is valid");
     assert_eq!(trace.modules[0].parameters[0].fingerprint, Some(FingerprintSum(255)));
-    assert_eq!(trace.values[4].origin, Origin::Op(2));
+    assert_eq!(trace.tensors[4].origin, Origin::Op(2));
     assert_eq!(trace.ops[0].arguments["alpha"], 2);
     let again = serde_json::to_value(&trace).expect("serialises");
     assert_eq!(parse_json(&again).expect("is valid"), trace);
@@ -103,22 +103,21 @@ fn contradictions_are_located() {
         ("/calls/1/module", json!(9), "calls[1]: there is no module 9"),
         ("/calls/2/number", json!(5), "calls[2]: is call 5 of its module; expected 1"),
         ("/ops/0/call", json!(9), "ops[0]: there is no call 9"),
-        ("/ops/0/inputs/0/value", json!(9), "ops[0]: there is no value 9"),
-        ("/ops/0/inputs/0/value", json!(3), "ops[0]: reads value 3, which operator 1 makes later"),
-        ("/ops/2/mutates/0", json!(9), "ops[2]: there is no value 9"),
-        ("/ops/1/outputs/0", json!(9), "ops[1]: there is no value 9"),
-        ("/ops/1/outputs/0", json!(null), "values[3]: operator 1 does not make it"),
-        ("/ops/2/outputs/0", json!(3), "ops[2]: makes value 3, which operator 1 made"),
-        ("/values/3/origin", json!({"op": 0}), "values[3]: operator 1 makes it, but its origin is another"),
-        ("/values/0/origin", json!({"input": "y"}), "values[0]: there is no input \"y\""),
-        ("/values/1/origin", json!({"parameter": "y"}), "values[1]: no module has a parameter \"y\""),
+        ("/ops/0/inputs/0/tensor", json!(9), "ops[0]: there is no tensor 9"),
+        ("/ops/0/inputs/0/tensor", json!(3), "ops[0]: reads tensor 3, which operator 1 makes later"),
+        ("/ops/2/mutates/0", json!(9), "ops[2]: there is no tensor 9"),
+        ("/ops/1/outputs/0", json!(9), "ops[1]: there is no tensor 9"),
+        ("/ops/1/outputs/0", json!(null), "tensors[3]: operator 1 does not make it"),
+        ("/tensors/3/origin", json!({"op": 0}), "tensors[3]: operator 0 is said to make it; operator 1 does"),
+        ("/tensors/0/origin", json!({"input": "y"}), "tensors[0]: there is no input \"y\""),
+        ("/tensors/1/origin", json!({"parameter": "y"}), "tensors[1]: no module has a parameter \"y\""),
         (
-            "/values/1/origin",
+            "/tensors/1/origin",
             json!({"parameter": "again"}),
-            "values[1]: \"again\" is tied to another; the first name is expected",
+            "tensors[1]: \"again\" is tied to another; the first name is expected",
         ),
-        ("/inputs/0/value", json!(9), "inputs[0]: there is no value 9"),
-        ("/outputs/0/value", json!(9), "outputs[0]: there is no value 9"),
+        ("/inputs/0/tensor", json!(9), "inputs[0]: there is no tensor 9"),
+        ("/outputs/0/tensor", json!(9), "outputs[0]: there is no tensor 9"),
     ];
     for (pointer, changed, expected) in cases {
         assert_eq!(message(pointer, changed.clone()), expected, "{pointer} = {changed}");
@@ -152,4 +151,16 @@ fn published_schema_is_fresh() {
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
     assert_eq!(found, expected, "docs/trace.schema.json is stale: run `BLESS=1 cargo test trace`");
+}
+
+/// The traces of the fixtures are PyTorch's own account.
+#[test]
+fn traces_of_the_fixtures_can_be_read() {
+    let fixtures = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
+    let trace = read(&fixtures.join("shared_module/trace.json")).expect("is valid");
+    let called_twice = trace.modules.iter().filter(|module| module.calls > 1).count();
+    assert!(called_twice > 0, "the fixture is there for modules that are called several times");
+    for case in ["bert_tiny", "cond", "resnet_tiny"] {
+        read(&fixtures.join(case).join("trace.json")).expect(case);
+    }
 }
