@@ -16,6 +16,7 @@ pub mod driver;
 pub mod error;
 pub mod evaluate;
 pub mod finish;
+pub mod foreign_forms;
 pub mod functionalize;
 pub mod ir;
 pub mod kernels;

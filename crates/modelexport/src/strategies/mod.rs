@@ -11,8 +11,10 @@
 //! tell: a [`Draft`]. What is left over is filled in by one rule for all strategies ([`auxiliary`]), so that every
 //! node has an [`Attribution`] in the end. The graph is never changed.
 
+pub mod align;
 pub mod auxiliary;
 pub mod evidence;
+mod fx_graph;
 pub mod graph;
 pub mod parameters;
 mod usage_based;
@@ -71,14 +73,16 @@ pub struct Context<'a> {
 /// The ways to find out where nodes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strategy {
+    FxGraph,
     UsageBased,
 }
 
 impl Strategy {
-    pub const ALL: [Strategy; 1] = [Strategy::UsageBased];
+    pub const ALL: [Strategy; 2] = [Strategy::FxGraph, Strategy::UsageBased];
 
     pub fn name(self) -> &'static str {
         match self {
+            Strategy::FxGraph => "fx_graph",
             Strategy::UsageBased => "usage_based",
         }
     }
@@ -86,6 +90,7 @@ impl Strategy {
     /// What it goes by, in a few words.
     pub fn summary(self) -> &'static str {
         match self {
+            Strategy::FxGraph => "the captured ATen graph, laid along the nodes",
             Strategy::UsageBased => "readers of parameters, then producers up to the boundaries",
         }
     }
@@ -97,6 +102,7 @@ impl Strategy {
     /// Whether the evidence has what the strategy goes by.
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
+            Strategy::FxGraph => evidence.program.is_some(),
             Strategy::UsageBased => !evidence.parameters.is_empty(),
         }
     }
@@ -104,6 +110,7 @@ impl Strategy {
     /// Where the nodes come from, as far as the strategy itself can tell.
     fn draft(self, context: &Context<'_>) -> Draft {
         match self {
+            Strategy::FxGraph => fx_graph::draft(context),
             Strategy::UsageBased => usage_based::draft(context),
         }
     }

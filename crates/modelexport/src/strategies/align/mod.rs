@@ -1,0 +1,81 @@
+//! Aligns what ran (ATen operators in order, each in a module call) with the nodes of a foreign graph.
+//!
+//! ```text
+//! captured program ─┐
+//!                   ├─► reference ─► forms of the steps ─┐
+//! trace ────────────┘                                    ├─► search ─► settle ─► a step for each node
+//! model.onnx ─► nodes with what they read ───────────────┘
+//! ```
+
+pub mod foreign;
+pub mod from_program;
+pub mod reference;
+pub mod search;
+pub mod settle;
+pub mod tokens;
+pub mod weights;
+
+use modelexport_graph::Method;
+use modelexport_graph::onnx::AtenSource;
+
+use super::{Attribution, Context, Draft};
+use foreign::{Foreign, Operand};
+use reference::{Prepared, Reference, Source};
+use search::{Placed, Search};
+use tokens::Tokens;
+use weights::Classes;
+
+/// Confidence of a node that stands for a step and reads its weight, of one that fits what the step reads, of one
+/// that does not quite, and of one that the form of the step does not tell.
+const READS_WEIGHT: f32 = 0.98;
+const FITS: f32 = 0.95;
+const FITS_PARTLY: f32 = 0.7;
+const BESIDE: f32 = 0.8;
+
+/// Where the nodes of the graph come from, as far as an alignment with `reference` tells. `method` is that of nodes
+/// that stand for a step without reading a weight of it.
+pub(super) fn draft(
+    context: &Context<'_>,
+    reference: &Reference,
+    classes: &Classes,
+    method: Method,
+) -> Draft {
+    let foreign = Foreign::new(context.graph, &|value| classes.of_value(context, value));
+    let placed = align(reference, &foreign);
+    let mut draft: Draft = vec![None; context.graph.len()];
+    for (node, place) in foreign.nodes.iter().zip(placed) {
+        let Some(place) = place else { continue };
+        let Some(step) = reference.steps.get(place.step as usize) else { continue };
+        let reads = |operand: &Operand| match operand {
+            Operand::Weight(weight) => step.sources.contains(&Source::Weight(*weight)),
+            _ => false,
+        };
+        let (method, confidence) = match place.is_match {
+            true if node.operands.iter().any(reads) => (Method::Parameter, READS_WEIGHT),
+            true if place.gain > 0.0 => (method, FITS),
+            true => (method, FITS_PARTLY),
+            // What contradicts its surroundings is left to the vote of its neighbours.
+            false if place.gain < 0.0 => continue,
+            false => (Method::Propagated, BESIDE),
+        };
+        let mut found = Attribution::new(step.call, method, confidence);
+        found.source =
+            step.name.as_ref().map(|name| AtenSource { name: name.clone(), target: step.target.clone() });
+        if let Some(slot) = draft.get_mut(node.id.0 as usize) {
+            *slot = Some(found);
+        }
+    }
+    draft
+}
+
+/// The step of each node of `foreign`.
+pub fn align(reference: &Reference, foreign: &Foreign<'_, '_>) -> Vec<Option<Placed>> {
+    let prepared = Prepared::new(reference);
+    let tokens = Tokens::new(&prepared, foreign);
+    let mut placed = Search::new(&prepared, foreign, &tokens).run();
+    settle::settle(&prepared, foreign, &mut placed);
+    placed
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! The search for the alignment: nodes in the order of the file, steps in the order in which they ran, and of all ways
+//! to lay the ones along the others that keep both orders the one that fits best.
+//!
+//! A way is extended node by node. A node stands for a token of a later step (everything between is left out, at a
+//! price), for a later token of the same step, or for something that the form of a step does not tell. How well a node
+//! fits a step is told by what it reads: the results of the nodes that stand for the steps that this step reads, the
+//! weights that it reads, the model's inputs. Only the best few ways are followed, so that time is linear.
+
+use super::foreign::{Foreign, ForeignNode, Operand};
+use super::reference::{Prepared, Source};
+use super::tokens::Tokens;
+
+/// Ways that are followed at a time, and how much worse than the best one may be.
+const WIDTH: usize = 24;
+const MARGIN: f32 = 24.0;
+/// Places ahead that are tried for one operator, and readers that are tried for one operand.
+const AHEAD: usize = 4;
+const READERS: usize = 3;
+/// So many nodes back all ways have joined.
+const LAG: usize = 48;
+
+/// Gains and prices.
+const MATCH: f32 = 2.0;
+const EXTRA: f32 = -0.8;
+const LEADING_EXTRA: f32 = -1.0;
+/// One node after the other that no form tells is less and less likely.
+const MORE_EXTRA: f32 = -0.2;
+const MAX_EXTRAS: u32 = 10;
+const EDGE_INSIDE: f32 = 0.5;
+const EDGE_NEAR: f32 = 1.5;
+const EDGE_FAR: f32 = 0.7;
+const EDGE_WRONG: f32 = -2.0;
+const WEIGHT_ONLY: f32 = 5.0;
+const WEIGHT_SHARED: f32 = 1.5;
+const WEIGHT_WRONG: f32 = -3.0;
+const RESULT_SAME: f32 = 1.0;
+const RESULT_OTHER: f32 = -1.5;
+const OUTPUT_SAME: f32 = 3.0;
+const OUTPUT_OTHER: f32 = -1.0;
+
+const NONE: u32 = u32::MAX;
+
+/// Where a node went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    pub step: u32,
+    /// It stands for a token of the step's form.
+    pub is_match: bool,
+    /// What the node itself added to the way.
+    pub gain: f32,
+}
+
+/// One way up to some node.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    step: u32,
+    /// The next token of the step that is free.
+    next: u32,
+    back: u32,
+    /// How many nodes that no form tells came last.
+    extras: u32,
+    score: f32,
+    gain: f32,
+}
+
+pub struct Search<'a> {
+    prepared: &'a Prepared<'a>,
+    foreign: &'a Foreign<'a, 'a>,
+    tokens: &'a Tokens,
+    /// By weight: the steps that read it.
+    weight_readers: Vec<Vec<u32>>,
+    rows: Vec<Vec<Cell>>,
+    /// By node: its step on the best way, once all ways agree on it.
+    settled: Vec<u32>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a, 'a>, tokens: &'a Tokens) -> Self {
+        let mut weight_readers: Vec<Vec<u32>> = Vec::new();
+        for (i, near) in prepared.near.iter().enumerate() {
+            for source in near {
+                let Source::Weight(weight) = source else { continue };
+                let weight = *weight as usize;
+                if weight_readers.len() <= weight {
+                    weight_readers.resize(weight + 1, Vec::new());
+                }
+                if let Some(readers) = weight_readers.get_mut(weight) {
+                    readers.push(i as u32);
+                }
+            }
+        }
+        let rows = Vec::with_capacity(foreign.nodes.len());
+        Search { prepared, foreign, tokens, weight_readers, rows, settled: Vec::new() }
+    }
+
+    /// The place of each node of the foreign graph; `None` if there is nothing to place it in.
+    pub fn run(mut self) -> Vec<Option<Placed>> {
+        let start = Cell { step: NONE, next: 0, back: NONE, extras: 0, score: 0.0, gain: 0.0 };
+        let mut found: Vec<Cell> = Vec::new();
+        for (i, node) in self.foreign.nodes.iter().enumerate() {
+            found.clear();
+            match i.checked_sub(1).and_then(|before| self.rows.get(before)) {
+                None => self.extend(&start, NONE, i, node, &mut found),
+                Some(before) => {
+                    for (back, cell) in before.iter().enumerate() {
+                        self.extend(cell, back as u32, i, node, &mut found);
+                    }
+                }
+            }
+            let row = best(&mut found);
+            self.rows.push(row);
+            self.settle(i);
+        }
+        self.backtrack()
+    }
+
+    /// All ways to place node `i` after the way that ends in `cell`.
+    fn extend(&self, cell: &Cell, back: u32, i: usize, node: &ForeignNode, found: &mut Vec<Cell>) {
+        let read = self.read_steps(back, i, node);
+        let operator = self.tokens.operators.get(i).copied().unwrap_or(NONE);
+        let places = self.tokens.places.get(operator as usize).map(Vec::as_slice).unwrap_or_default();
+        let (inside_end, after) = match cell.step {
+            NONE => (0, 0),
+            step => (self.tokens.of(step).end, step + 1),
+        };
+        let mut add = |step: u32, next: u32, is_match: bool, price: f32| {
+            let gain = self.fit(step, next, is_match, node, &read);
+            let extras = if is_match { 0 } else { MAX_EXTRAS.min(cell.extras + 1) };
+            let score = cell.score + gain - price + MORE_EXTRA * extras as f32;
+            found.push(Cell { step, next, back, extras, score, gain });
+        };
+        // A later token of the same step, or something more that belongs to the step.
+        if cell.step != NONE {
+            let first = places.partition_point(|place| *place < cell.next);
+            if let Some(&place) = places.get(first).filter(|place| **place < inside_end) {
+                add(cell.step, place + 1, true, self.tokens.missing(cell.next, place));
+            }
+            add(cell.step, cell.next, false, -EXTRA);
+        }
+        // A token of a later step: the next ones, those of steps that read what the node reads, those that read its
+        // weights.
+        let rest = self.tokens.missing(cell.next, inside_end);
+        let mut jump = |place: u32| {
+            let Some(token) = self.tokens.token(place) else { return };
+            let skipped = self.tokens.skip(after, token.step);
+            let missing = self.tokens.missing(self.tokens.of(token.step).start, place);
+            add(token.step, place + 1, true, rest + skipped + missing);
+        };
+        for places in [places, self.tokens.firm_places.get(operator as usize).map_or(&[][..], Vec::as_slice)]
+        {
+            let ahead = places.partition_point(|place| *place < inside_end.max(cell.next));
+            places.get(ahead..).unwrap_or_default().iter().take(AHEAD).for_each(|place| jump(*place));
+        }
+        let mut jump_to_step = |step: u32| {
+            let tokens = self.tokens.of(step);
+            let from = places.partition_point(|place| *place < tokens.start);
+            if let Some(&place) = places.get(from).filter(|place| tokens.contains(place)) {
+                jump(place);
+            }
+        };
+        for (operand, step) in node.operands.iter().zip(&read) {
+            let readers = match operand {
+                Operand::Weight(weight) => self.weight_readers.get(*weight as usize),
+                Operand::Node(_) => self.prepared.readers.get(self.prepared.first(*step) as usize),
+                _ => None,
+            };
+            let readers = readers.map(Vec::as_slice).unwrap_or_default();
+            let first = readers.partition_point(|step| *step < after);
+            readers
+                .get(first..)
+                .unwrap_or_default()
+                .iter()
+                .take(READERS)
+                .for_each(|step| jump_to_step(*step));
+        }
+        // Something that comes before the first token of the next step.
+        let steps = self.prepared.reference.steps.len() as u32;
+        let mut next_step = after;
+        while next_step < steps && self.tokens.of(next_step).is_empty() {
+            next_step += 1;
+        }
+        if next_step < steps {
+            let price = rest + self.tokens.skip(after, next_step) - LEADING_EXTRA;
+            add(next_step, self.tokens.of(next_step).start, false, price);
+        }
+    }
+
+    /// The steps that the operands of node `i` belong to on the way that ends in cell `back` of the row before.
+    fn read_steps(&self, back: u32, i: usize, node: &ForeignNode) -> Vec<u32> {
+        let of = |operand: &Operand| match operand {
+            Operand::Node(place) => self.step_of(back, i, *place as usize),
+            _ => NONE,
+        };
+        node.operands.iter().map(of).collect()
+    }
+
+    fn step_of(&self, back: u32, i: usize, place: usize) -> u32 {
+        if let Some(&step) = self.settled.get(place) {
+            return step;
+        }
+        let (mut at, mut row) = (back, i.wrapping_sub(1));
+        loop {
+            let Some(cell) = self.rows.get(row).and_then(|row| row.get(at as usize)) else { return NONE };
+            if row <= place {
+                return cell.step;
+            }
+            at = cell.back;
+            row -= 1;
+        }
+    }
+
+    /// How well a node fits into a step. `next`: the token after the one that it stands for.
+    fn fit(&self, step: u32, next: u32, is_match: bool, node: &ForeignNode, read: &[u32]) -> f32 {
+        let near = self.prepared.near.get(step as usize).map(Vec::as_slice).unwrap_or_default();
+        let far = self.prepared.far.get(step as usize).map(Vec::as_slice).unwrap_or_default();
+        let mut gain = if is_match { MATCH } else { 0.0 };
+        for (operand, read) in node.operands.iter().zip(read) {
+            gain += match operand {
+                Operand::Constant => 0.0,
+                Operand::Node(_) if *read == step => EDGE_INSIDE,
+                Operand::Node(_) => edge(near, far, Source::Step(self.prepared.first(*read))),
+                Operand::Input(input) => edge(near, far, Source::Input(*input)),
+                Operand::Weight(weight) => self.weight_edge(near, far, *weight),
+            };
+        }
+        let is_last = is_match && self.tokens.token(next.wrapping_sub(1)).is_some_and(|token| token.is_last);
+        if is_last && let Some(result) = &node.result {
+            let results =
+                self.prepared.reference.steps.get(step as usize).map(|step| step.results.as_slice());
+            let results = results.unwrap_or_default();
+            if !results.is_empty() {
+                let agrees = results.iter().any(|known| known.agrees(result));
+                gain += if agrees { RESULT_SAME } else { RESULT_OTHER };
+            }
+        }
+        if let Some(output) = node.output.and_then(|output| self.prepared.outputs.get(output as usize)) {
+            gain += if output.contains(&Source::Step(self.prepared.first(step))) {
+                OUTPUT_SAME
+            } else {
+                OUTPUT_OTHER
+            };
+        }
+        gain
+    }
+
+    fn weight_edge(&self, near: &[Source], far: &[Source], weight: u32) -> f32 {
+        let readers = self.weight_readers.get(weight as usize).map_or(0, Vec::len);
+        let gain = if readers == 1 { WEIGHT_ONLY } else { WEIGHT_SHARED };
+        if near.contains(&Source::Weight(weight)) {
+            gain
+        } else if far.contains(&Source::Weight(weight)) {
+            gain / 2.0
+        } else {
+            WEIGHT_WRONG
+        }
+    }
+
+    /// Notes the step of the node `LAG` nodes before node `i` on the best way.
+    fn settle(&mut self, i: usize) {
+        let Some(place) = i.checked_sub(LAG) else { return };
+        // The best cell of a row is its first.
+        let step = self.step_of(0, i + 1, place);
+        self.settled.push(step);
+    }
+
+    fn backtrack(&self) -> Vec<Option<Placed>> {
+        let mut placed = vec![None; self.rows.len()];
+        let steps = self.prepared.reference.steps.len() as u32;
+        let end = |cell: &Cell| {
+            let step = if cell.step == NONE { 0 } else { cell.step + 1 };
+            cell.score - self.tokens.skip(step, steps)
+        };
+        let Some(last) = self.rows.last() else { return placed };
+        let mut at = 0;
+        for (i, cell) in last.iter().enumerate() {
+            if last.get(at).is_none_or(|best| end(cell) > end(best)) {
+                at = i;
+            }
+        }
+        for (row, place) in self.rows.iter().zip(&mut placed).rev() {
+            let Some(cell) = row.get(at) else { break };
+            if cell.step != NONE {
+                *place = Some(Placed { step: cell.step, is_match: cell.extras == 0, gain: cell.gain });
+            }
+            at = cell.back as usize;
+        }
+        placed
+    }
+}
+
+/// The value of an edge from `source` into a step.
+fn edge(near: &[Source], far: &[Source], source: Source) -> f32 {
+    if near.contains(&source) {
+        EDGE_NEAR
+    } else if far.contains(&source) {
+        EDGE_FAR
+    } else {
+        EDGE_WRONG
+    }
+}
+
+/// The best cells, the best first, one for each place that a way can have reached.
+fn best(found: &mut Vec<Cell>) -> Vec<Cell> {
+    let order =
+        |a: &Cell, b: &Cell| (a.step, a.next).cmp(&(b.step, b.next)).then(b.score.total_cmp(&a.score));
+    found.sort_by(order);
+    found.dedup_by_key(|cell| (cell.step, cell.next));
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let top = found.first().map_or(0.0, |cell| cell.score);
+    found.iter().take_while(|cell| cell.score >= top - MARGIN).take(WIDTH).copied().collect()
+}

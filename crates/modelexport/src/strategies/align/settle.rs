@@ -1,0 +1,143 @@
+//! From the alignment to one step for each node.
+//!
+//! A node belongs to the step whose result it gives. So a node that an exporter fused (a convolution that holds the
+//! norm after it) goes to the last of the steps that it stands for, as torch's own metadata has it. A node that no form tells (a cast, a reshape
+//! between two matches) belongs to the step that reads it, if that is the one before or after in the order.
+
+use modelexport_lower::foreign_forms::{self, Trace};
+
+use super::foreign::{Foreign, Operand};
+use super::reference::{Prepared, Source};
+use super::search::Placed;
+
+/// Moves the placed nodes to where they belong.
+pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+    settle_extras(prepared, foreign, placed);
+    if !is_named_by_first(foreign) {
+        settle_fused(prepared, foreign, placed);
+    }
+}
+
+/// A node without a token goes to the step that all its readers belong to, if that step is a neighbour in the order.
+fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+    let mut next_match: Option<u32> = None;
+    for i in (0..placed.len()).rev() {
+        let Some(Some(place)) = placed.get(i).copied() else { continue };
+        if place.is_match {
+            next_match = Some(place.step);
+            continue;
+        }
+        let Some(node) = foreign.nodes.get(i) else { continue };
+        let mut readers = foreign.view.consumers(node.id).filter_map(|reader| {
+            let place = foreign.place.get(reader.0 as usize).copied().flatten()?;
+            placed.get(place as usize).copied().flatten().map(|placed| placed.step)
+        });
+        let Some(first) = readers.next() else { continue };
+        let agree = readers.all(|step| step == first);
+        let is_neighbour = first == place.step || Some(first) == next_match;
+        let reads_it = node.operands.iter().all(|operand| match operand {
+            Operand::Node(operand) => placed
+                .get(*operand as usize)
+                .copied()
+                .flatten()
+                .is_some_and(|placed| placed.step == first || reads(prepared, first, placed.step)),
+            _ => true,
+        });
+        if agree
+            && is_neighbour
+            && reads_it
+            && let Some(slot) = placed.get_mut(i)
+        {
+            *slot = Some(Placed { step: first, ..place });
+        }
+    }
+}
+
+fn reads(prepared: &Prepared<'_>, step: u32, source: u32) -> bool {
+    let first = prepared.first(source);
+    let lists = [&prepared.near, &prepared.far];
+    lists.iter().filter_map(|list| list.get(step as usize)).any(|list| list.contains(&Source::Step(first)))
+}
+
+/// Whether the exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
+/// TorchScript's does, and it is known by the names that it gives to weights it made.
+fn is_named_by_first(foreign: &Foreign<'_, '_>) -> bool {
+    let mut names = foreign.view.model.graph.initializers.iter().map(|tensor| &tensor.name);
+    names.any(|name| name.starts_with("onnx::"))
+}
+
+/// The last node of a step whose only reader has no node goes to that reader.
+fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+    let steps = prepared.reference.steps.len();
+    let mut last: Vec<Option<u32>> = vec![None; steps];
+    for (i, place) in placed.iter().enumerate() {
+        if let Some(slot) = place.and_then(|place| last.get_mut(place.step as usize)) {
+            *slot = Some(i as u32);
+        }
+    }
+    for step in 0..steps as u32 {
+        let Some(node) = last.get(step as usize).copied().flatten() else { continue };
+        let mut at = step;
+        while let Some(reader) = absorbed_reader(prepared, foreign, &last, at, node) {
+            at = reader;
+        }
+        if at == step {
+            continue;
+        }
+        if let Some(Some(place)) = placed.get_mut(node as usize) {
+            place.step = at;
+        }
+        if let Some(slot) = last.get_mut(at as usize) {
+            *slot = Some(node);
+        }
+    }
+}
+
+/// The only reader of a step, if nothing stands for it and the node of the step can have taken it in.
+fn absorbed_reader(
+    prepared: &Prepared<'_>,
+    foreign: &Foreign<'_, '_>,
+    last: &[Option<u32>],
+    step: u32,
+    node: u32,
+) -> Option<u32> {
+    let readers = prepared.readers.get(step as usize)?;
+    let &[reader] = readers.as_slice() else { return None };
+    let i = reader as usize;
+    let is_missing = last.get(i).copied().flatten().is_none();
+    let is_own = prepared.first_equal.get(i) == Some(&reader);
+    let is_foldable = prepared.is_foldable.get(i).copied().unwrap_or(false);
+    if !is_missing || !is_own || is_foldable || prepared.forms.get(i).copied().flatten().is_none() {
+        return None;
+    }
+    let results = |step: u32| {
+        let step = prepared.reference.steps.get(step as usize);
+        step.map(|step| step.results.as_slice()).unwrap_or_default()
+    };
+    let has_result_of = |step: u32| {
+        let result = foreign.nodes.get(node as usize)?.result.as_ref()?;
+        Some(results(step).iter().any(|known| known.agrees(result)))
+    };
+    let fits = match (prepared.trace(step), prepared.trace(reader)) {
+        (Trace::Compute, Trace::Compute) => {
+            let [first, then] = [step, reader].map(|step| prepared.reference.steps.get(step as usize));
+            // The scale is a weight, or follows from weights. Without one the step scales by nothing, and is gone.
+            let is_scale = |source: &Source| match source {
+                Source::Weight(_) => true,
+                Source::Step(s) => prepared.is_foldable.get(*s as usize).copied().unwrap_or(false),
+                Source::Input(_) => false,
+            };
+            let near = prepared.near.get(i)?;
+            near.iter().any(is_scale)
+                && foreign_forms::is_merged(&first?.target, &then?.target)
+                && has_result_of(reader) != Some(false)
+        }
+        // Moves that follow each other become one.
+        (Trace::Move, Trace::Move) => {
+            let is_no_op = results(step).iter().zip(results(reader)).all(|(a, b)| a == b);
+            !is_no_op && has_result_of(reader).unwrap_or(true) && has_result_of(step) != Some(true)
+        }
+        _ => false,
+    };
+    fits.then_some(reader)
+}
