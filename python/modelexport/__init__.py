@@ -10,8 +10,15 @@ from modelexport._native import __version__
 
 # Where each public name is defined; `import modelexport` alone loads none of these modules.
 _HOMES: dict[str, str] = {
+    "ExportError": "modelexport.errors",
+    "ExportResult": "modelexport.result",
     "HierarchyMetadata": "modelexport.tracing",
+    "InternalError": "modelexport.errors",
+    "ModelExportError": "modelexport.errors",
     "TracingHierarchyBuilder": "modelexport.tracing",
+    "UnsupportedOperator": "modelexport.errors",
+    "UnsupportedOperators": "modelexport.errors",
+    "export": "modelexport.exporting",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,9 +1,24 @@
 """The native part of modelexport. Its functions are wrapped by the package; call those."""
 
+from pathlib import Path
+from typing import Any
+
+from modelexport.capture.program import LiveProgram
+
 __version__: str
 
 def run_command(arguments: list[str]) -> int:
     """Runs the `modelexport` command; the first argument is its name. Returns the exit status."""
+
+def run_tool(arguments: list[str]) -> tuple[int, bytes, list[str]]:
+    """Runs the `modelexport` command and prints nothing. Returns the exit status, the output and the warnings; what
+    the command would call an error is raised."""
+
+def export_archive(source: Path, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Exports an archive that `torch.export.save` wrote. Returns the summary and the sidecar, both as JSON."""
+
+def export_program(live: LiveProgram, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Exports a program from memory. Returns the summary and the sidecar, both as JSON."""
 
 def content_fingerprint(address: int, length: int, dtype: str) -> str | None:
     """The order-independent fingerprint of a tensor's memory as 16 hexadecimal digits."""

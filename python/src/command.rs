@@ -2,10 +2,29 @@
 
 use std::ffi::OsString;
 
+use modelexport_cli::Captured;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::{errors, gate};
 
 /// Runs the `modelexport` command; the first argument is its name. Returns the exit status.
 #[pyfunction]
 pub fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| modelexport_cli::run(arguments))
+}
+
+/// Runs the `modelexport` command and prints nothing. Returns the exit status, the output and the warnings; what the
+/// command would call an error is raised.
+#[pyfunction]
+pub fn run_tool<'py>(
+    py: Python<'py>,
+    arguments: Vec<OsString>,
+) -> PyResult<(u8, Bound<'py, PyBytes>, Vec<String>)> {
+    let Captured { status, output, warnings, error } =
+        gate::run(py, &gate::Stop::default(), || modelexport_cli::run_captured(arguments))?;
+    match error {
+        Some(error) => Err(errors::of_command(status, error)),
+        None => Ok((status, PyBytes::new(py, &output), warnings)),
+    }
 }

@@ -1,6 +1,10 @@
 //! `modelexport._native`: the library and the command line, for the Python package.
 
 mod command;
+mod errors;
+mod export;
+mod gate;
+mod tensor_memory;
 mod trace;
 
 use pyo3::prelude::*;
@@ -9,7 +13,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::run_command;
+    use super::command::{run_command, run_tool};
+    #[pymodule_export]
+    use super::export::{export_archive, export_program};
     #[pymodule_export]
     use super::trace::{check_trace, content_fingerprint};
 

@@ -10,7 +10,13 @@ use crate::exit::ExitStatus;
 #[derive(Debug)]
 pub enum Failure {
     /// Reported as `error: …`, with a hint on a line of its own.
-    Error { message: String, hint: Option<String>, status: ExitStatus },
+    Error {
+        message: String,
+        hint: Option<String>,
+        status: ExitStatus,
+        /// How the operating system numbers the failure, for callers that are no people.
+        os_code: Option<i32>,
+    },
     /// Whoever read the output has had enough (`modelexport tree … | head`). Not an error.
     OutputClosed,
 }
@@ -18,13 +24,28 @@ pub enum Failure {
 impl Failure {
     /// An error of the library or of its readers.
     pub fn new(error: impl Display, kind: ErrorKind) -> Self {
-        Failure::Error { message: error.to_string(), hint: None, status: status(kind) }
+        Failure::Error { message: error.to_string(), hint: None, status: status(kind), os_code: None }
+    }
+
+    /// The answer is no, and the reason is the result.
+    pub fn finding(reason: impl Display) -> Self {
+        let message = reason.to_string();
+        Failure::Error { message, hint: None, status: ExitStatus::Finding, os_code: None }
     }
 
     pub fn with_hint(self, text: Option<impl Into<String>>) -> Self {
         match self {
-            Failure::Error { message, status, .. } => {
-                Failure::Error { message, hint: text.map(Into::into), status }
+            Failure::Error { message, status, os_code, .. } => {
+                Failure::Error { message, hint: text.map(Into::into), status, os_code }
+            }
+            closed => closed,
+        }
+    }
+
+    fn with_os_code(self, code: Option<i32>) -> Self {
+        match self {
+            Failure::Error { message, hint, status, .. } => {
+                Failure::Error { message, hint, status, os_code: code }
             }
             closed => closed,
         }
@@ -40,7 +61,7 @@ fn status(kind: ErrorKind) -> ExitStatus {
 
 impl From<modelexport::Error> for Failure {
     fn from(error: modelexport::Error) -> Self {
-        Failure::new(&error, error.kind()).with_hint(error.hint())
+        Failure::new(&error, error.kind()).with_hint(error.hint()).with_os_code(error.os_code())
     }
 }
 

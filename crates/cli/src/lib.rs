@@ -12,7 +12,11 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use arguments::GlobalArguments;
+use exit::ExitStatus;
+use failure::Failure;
 use session::Session;
+
+pub use session::{Captured, CapturedError};
 
 /// Export PyTorch models to ONNX and keep which module every node came from.
 ///
@@ -51,12 +55,33 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let mut session = Session::new(&cli.global);
-    let result = match &cli.command {
-        Command::Export(arguments) => commands::export::run(arguments, &mut session),
-        Command::Tree(arguments) => commands::tree::run(arguments, &mut session),
-        Command::Operators(arguments) => commands::operators::run(arguments, &mut session),
-    };
+    let result = dispatch(&cli.command, &mut session);
     session.finish(result) as u8
+}
+
+/// Runs the command for a caller that is a program: nothing is printed, and what would have been comes back.
+pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => {
+            let mut session = Session::kept();
+            let result = dispatch(&cli.command, &mut session);
+            session.into_captured(result)
+        }
+        Err(message) if message.use_stderr() => Captured {
+            status: USAGE,
+            error: Some(CapturedError { message: message.to_string(), hint: None, os_code: None }),
+            ..Captured::default()
+        },
+        Err(help) => Captured { output: help.to_string().into_bytes(), ..Captured::default() },
+    }
+}
+
+fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Export(arguments) => commands::export::run(arguments, session),
+        Command::Tree(arguments) => commands::tree::run(arguments, session),
+        Command::Operators(arguments) => commands::operators::run(arguments, session),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! One run of the command: where results and messages go. Everything that is printed goes through here.
 
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use modelexport_io::onnx::names::for_screen;
 
@@ -9,15 +9,40 @@ use crate::display::style::Style;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 
-/// Results on stdout, messages on stderr.
+/// Results on stdout, messages on stderr; or both kept for a caller.
 pub struct Session {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Out,
     out_style: Style,
     /// Columns of the terminal; `None` if the output goes elsewhere and is not cut.
     width: Option<usize>,
     message_style: Style,
     is_quiet: bool,
     is_verbose: bool,
+    warnings: Vec<String>,
+}
+
+enum Out {
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+    Kept(Vec<u8>),
+}
+
+/// What a command gave back to a caller that is a program.
+#[derive(Debug, Default)]
+pub struct Captured {
+    pub status: u8,
+    /// The result, as it would have been printed.
+    pub output: Vec<u8>,
+    pub warnings: Vec<String>,
+    pub error: Option<CapturedError>,
+}
+
+/// What would have been printed as `error: …`.
+#[derive(Debug)]
+pub struct CapturedError {
+    pub message: String,
+    pub hint: Option<String>,
+    /// How the operating system numbers the failure, where it is one of its own.
+    pub os_code: Option<i32>,
 }
 
 impl Session {
@@ -25,18 +50,39 @@ impl Session {
         let is_terminal = io::stdout().is_terminal();
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         Session {
-            out: BufWriter::new(io::stdout().lock()),
+            out: Out::Stdout(BufWriter::new(io::stdout().lock())),
             out_style: style(global.color, is_terminal),
             width: width.filter(|&columns| is_terminal && columns > 0),
             message_style: style(global.color, io::stderr().is_terminal()),
             is_quiet: global.quiet,
             is_verbose: global.verbose,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Nothing is printed; [`Session::into_captured`] has it all.
+    pub fn kept() -> Self {
+        Session {
+            out: Out::Kept(Vec::new()),
+            out_style: Style::new(false),
+            width: None,
+            message_style: Style::new(false),
+            is_quiet: false,
+            is_verbose: false,
+            warnings: Vec::new(),
         }
     }
 
     /// Where results go.
     pub fn out(&mut self) -> &mut dyn Write {
-        &mut self.out
+        match &mut self.out {
+            Out::Stdout(out) => out,
+            Out::Kept(bytes) => bytes,
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        matches!(self.out, Out::Kept(_))
     }
 
     pub fn out_style(&self) -> Style {
@@ -54,12 +100,14 @@ impl Session {
 
     /// Somebody watches, so that long work should show how far it is.
     pub fn shows_progress(&self) -> bool {
-        !self.is_quiet && io::stderr().is_terminal()
+        !self.is_quiet && !self.is_kept() && io::stderr().is_terminal()
     }
 
     /// Something that the user should know although the command goes on.
     pub fn warn(&mut self, text: &str) {
-        if !self.is_quiet {
+        if self.is_kept() {
+            self.warnings.push(text.to_owned());
+        } else if !self.is_quiet {
             self.message(&self.message_style.yellow("warning:"), text);
         }
     }
@@ -74,13 +122,13 @@ impl Session {
     /// Flushes the result, reports a failure, and says how the process ends.
     pub fn finish(mut self, result: Result<ExitStatus, Failure>) -> ExitStatus {
         let result = result.and_then(|status| {
-            self.out.flush()?;
+            self.out().flush()?;
             Ok(status)
         });
         match result {
             Ok(status) => status,
             Err(Failure::OutputClosed) => ExitStatus::Success,
-            Err(Failure::Error { message, hint, status }) => {
+            Err(Failure::Error { message, hint, status, .. }) => {
                 self.message(&self.message_style.red("error:"), &message);
                 if let Some(hint) = hint {
                     self.message(&self.message_style.dim("hint:"), &hint);
@@ -88,6 +136,22 @@ impl Session {
                 status
             }
         }
+    }
+
+    /// How it ended, for a caller that is a program.
+    pub fn into_captured(self, result: Result<ExitStatus, Failure>) -> Captured {
+        let output = match self.out {
+            Out::Kept(bytes) => bytes,
+            Out::Stdout(_) => Vec::new(),
+        };
+        let (status, error) = match result {
+            Ok(status) => (status, None),
+            Err(Failure::OutputClosed) => (ExitStatus::Success, None),
+            Err(Failure::Error { message, hint, status, os_code }) => {
+                (status, Some(CapturedError { message, hint, os_code }))
+            }
+        };
+        Captured { status: status as u8, output, warnings: self.warnings, error }
     }
 
     /// Names in messages come from files, so nothing reaches the terminal unescaped.

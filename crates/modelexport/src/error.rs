@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use modelexport_io::{ErrorKind, onnx, output, pt2, sidecar, source, weights};
 
-use crate::{rules, selector};
+use crate::{interface, rules, selector};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -16,6 +16,8 @@ pub enum Error {
     Sidecar(#[from] sidecar::Error),
     #[error(transparent)]
     Rules(#[from] rules::Error),
+    #[error(transparent)]
+    Interface(#[from] interface::Error),
     #[error(transparent)]
     Open(#[from] source::Error),
     #[error(transparent)]
@@ -40,6 +42,10 @@ pub enum Error {
     NoHierarchy { path: PathBuf, sidecar: PathBuf },
 }
 
+/// `ENOENT` and `EEXIST`, which all systems number alike.
+const NOT_FOUND: i32 = 2;
+const EXISTS: i32 = 17;
+
 impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -47,6 +53,7 @@ impl Error {
             Error::Onnx(error) => error.kind(),
             Error::Sidecar(error) => error.kind(),
             Error::Rules(error) => error.kind(),
+            Error::Interface(_) => ErrorKind::BadInput,
             Error::Open(error) => error.kind(),
             Error::Selector(error) => error.kind(),
             Error::Export { .. } => ErrorKind::BadInput,
@@ -57,6 +64,26 @@ impl Error {
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. } => ErrorKind::BadInput,
         }
+    }
+
+    /// The number by which the operating system calls the failure, where it is one of its own.
+    pub fn os_code(&self) -> Option<i32> {
+        match self {
+            Error::Output(error) | Error::Weights(weights::Error::Output(error)) => match error {
+                output::Error::Exists { .. } => return Some(EXISTS),
+                output::Error::FolderMissing { .. } => return Some(NOT_FOUND),
+                _ => {}
+            },
+            _ => {}
+        }
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if let Some(error) = error.downcast_ref::<std::io::Error>() {
+                return error.raw_os_error();
+            }
+            cause = error.source();
+        }
+        None
     }
 
     /// What the user can do about it, where the message itself does not say.

@@ -23,6 +23,8 @@ pub enum Error {
     DiskFull { path: PathBuf, source: io::Error },
     #[error("{}: cannot write: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error("{}: stopped before it was complete", path.display())]
+    Stopped { path: PathBuf },
     #[error("{}: another process is replacing this file right now; try again later", path.display())]
     Busy { path: PathBuf },
     #[error("{}: cannot finish the interrupted output that is listed here: {reason}", path.display())]
@@ -38,6 +40,7 @@ impl Error {
             | Error::NoPermission { .. }
             | Error::DiskFull { .. }
             | Error::Write { .. }
+            | Error::Stopped { .. }
             | Error::Busy { .. }
             | Error::Recovery { .. } => ErrorKind::Io,
         }

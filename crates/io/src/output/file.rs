@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode};
 
@@ -29,6 +30,7 @@ pub struct OutputFile {
     target: PathBuf,
     role: Role,
     durability: Durability,
+    stop: Option<Arc<AtomicBool>>,
     /// Written to the file, or promised by [`OutputFile::allocate`].
     written: u64,
     /// What comes after `written` and is not in the file yet.
@@ -43,6 +45,7 @@ impl OutputFile {
         target: &Path,
         role: Role,
         settings: Settings,
+        stop: Option<Arc<AtomicBool>>,
     ) -> Result<OutputFile, Error> {
         let name = folder::file_name(target)?;
         let old_mode = check_target(folder, target, settings.overwrite)?;
@@ -58,6 +61,7 @@ impl OutputFile {
             target: target.into(),
             role,
             durability: settings.durability,
+            stop,
             written: 0,
             buffer: Vec::new(),
             flusher: None,
@@ -121,10 +125,19 @@ impl OutputFile {
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for piece in bytes.chunks(PIECE) {
+            self.check_stop()?;
             self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
             at += piece.len() as u64;
         }
         Ok(())
+    }
+
+    /// An error once somebody wants no more of it.
+    pub(crate) fn check_stop(&self) -> Result<(), Error> {
+        match &self.stop {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped { path: self.target.clone() }),
+            _ => Ok(()),
+        }
     }
 
     /// The file itself, for copies inside the kernel into an allocated range.

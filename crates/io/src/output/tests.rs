@@ -395,3 +395,21 @@ fn nothing_is_swept_while_a_commit_is_listed() {
     drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
     assert!(!leftover.exists());
 }
+
+#[test]
+fn a_flag_stops_the_writing_and_leaves_the_old_files() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let before = stage.files();
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut transaction = Transaction::begin(&stage.model(), OVERWRITE).unwrap();
+    transaction.stop_on(flag.clone());
+    let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+    file.write_all(&[0; 1 << 20]).unwrap();
+    flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    let error = file.write_all(&[0; 1 << 20]).unwrap_err();
+    assert!(matches!(&error, Error::Stopped { path } if *path == stage.model()), "{error}");
+    drop(file);
+    drop(transaction);
+    assert_eq!(stage.files(), before);
+}

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::commit::Commit;
 use super::file::{self, FinishedFile};
@@ -18,6 +19,7 @@ pub struct Transaction {
     folder: Arc<Folder>,
     model: PathBuf,
     settings: Settings,
+    stop: Option<Arc<AtomicBool>>,
     /// Absolute, each with the role that it was created for.
     created: Vec<(PathBuf, Role)>,
     finished: Vec<FinishedFile>,
@@ -37,7 +39,19 @@ impl Transaction {
     pub fn begin(model: &Path, settings: Settings) -> Result<Transaction, Error> {
         let folder = open_folder(model)?;
         file::check_target(&folder, model, settings.overwrite)?;
-        Ok(Transaction { folder, model: model.into(), settings, created: Vec::new(), finished: Vec::new() })
+        Ok(Transaction {
+            folder,
+            model: model.into(),
+            settings,
+            stop: None,
+            created: Vec::new(),
+            finished: Vec::new(),
+        })
+    }
+
+    /// From now on, writing fails with [`Error::Stopped`] once `flag` is set.
+    pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = Some(flag);
     }
 
     /// The path that the transaction was begun for.
@@ -65,7 +79,7 @@ impl Transaction {
         }
         let is_beside_model = target.parent() == self.model.parent();
         let folder = if is_beside_model { self.folder.clone() } else { open_folder(target)? };
-        let file = OutputFile::create(&folder, target, role, self.settings)?;
+        let file = OutputFile::create(&folder, target, role, self.settings, self.stop.clone())?;
         self.created.push((absolute, role));
         Ok(file)
     }

@@ -8,6 +8,7 @@ use crate::ErrorKind;
 #[derive(Debug, thiserror::Error)]
 pub struct Error {
     pub path: PathBuf,
+    #[source]
     pub problem: Box<Problem>,
 }
 
@@ -38,7 +39,7 @@ pub enum Problem {
     #[error(transparent)]
     Open(crate::source::Error),
     #[error("cannot read: {0}")]
-    Read(std::io::Error),
+    Read(#[source] std::io::Error),
 
     // The zip container.
     #[error("is not a zip archive; a .pt2 file is written by torch.export.save")]

@@ -26,6 +26,7 @@ mod module_path;
 mod module_stack;
 mod names;
 mod node_name;
+mod parts;
 mod program;
 mod schema;
 mod sym_function;
@@ -37,13 +38,14 @@ mod weights;
 
 use std::path::{Path, PathBuf};
 
-use modelexport_graph::SourceId;
 use modelexport_graph::aten::{Program, WeightKind};
+use modelexport_graph::{SourceId, Span};
 use rawzip::ReaderAt;
 
 use crate::source::{Source, Sources};
 
 pub use error::{Error, Place, Problem};
+pub use parts::{Parts, read_parts};
 
 /// A captured program and the file that its weights are in.
 #[derive(Debug)]
@@ -79,9 +81,14 @@ fn read_program<R: ReaderAt>(reader: R, length: u64, source: SourceId) -> Result
         (&layout.weights, &layout.weights_config, WeightKind::Buffer),
         (&layout.constants, &layout.constants_config, WeightKind::Constant),
     ];
+    let find = |entry: &str| {
+        let found = archive.find(entry)?;
+        Ok(found.map(|entry| Span { source, offset: entry.offset, length: entry.length }))
+    };
     for (path, config, kind) in folders {
-        let folder = weights::Folder { path, config, kind };
-        weights.read_folder(&archive, source, &folder, &mut shared)?;
+        let bytes = archive.read_json(config)?;
+        let folder = weights::Folder { path, config, bytes: &bytes, kind };
+        weights.read_folder(&folder, &find, &mut shared)?;
     }
     let bytes = archive.read_json(&layout.program)?;
     drop(archive);

@@ -4,10 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::aten::{Layout, TensorMeta, Weight, WeightKind};
 use modelexport_graph::shape::static_shape;
-use modelexport_graph::{Dim, Name, SourceId, Span, StridedView};
-use rawzip::ReaderAt;
+use modelexport_graph::{Dim, Name, Span, StridedView};
 
-use super::archive::{Archive, Entry};
 use super::error::{Place, Problem};
 use super::json;
 use super::schema::{PayloadConfig, PayloadMeta};
@@ -26,23 +24,22 @@ pub(super) struct Weights {
 pub(super) struct Folder<'a> {
     /// `<root>/data/weights/`
     pub path: &'a str,
-    /// Full name of the configuration.
+    /// Full name of the configuration, and what it says.
     pub config: &'a str,
+    pub bytes: &'a [u8],
     /// What its tensors are unless the configuration says that they are parameters.
     pub kind: WeightKind,
 }
 
 impl Weights {
-    /// Adds the tensors of a folder.
-    pub fn read_folder<R: ReaderAt>(
+    /// Adds the tensors of a folder; `find` says where the bytes of an entry are.
+    pub fn read_folder(
         &mut self,
-        archive: &Archive<R>,
-        source: SourceId,
         folder: &Folder<'_>,
+        find: &dyn Fn(&str) -> Result<Option<Span>, Problem>,
         shared: &mut Shared,
     ) -> Result<(), Problem> {
-        let bytes = archive.read_json(folder.config)?;
-        let config: PayloadConfig<'_> = json::parse(folder.config, &bytes)?;
+        let config: PayloadConfig<'_> = json::parse(folder.config, folder.bytes)?;
         for (name, payload) in config.config.0 {
             let name = shared.name(&name);
             if self.by_name.contains_key(&name) || self.pickled.contains(&name) {
@@ -53,7 +50,7 @@ impl Weights {
                 self.pickled.insert(name);
                 continue;
             }
-            let weight = read_weight(archive, source, folder, &name, payload, shared)?;
+            let weight = read_weight(folder, find, &name, payload, shared)?;
             self.by_name.insert(name, self.list.len() as u32);
             self.list.push(weight);
         }
@@ -96,10 +93,9 @@ fn check_against_graph(weight: &Weight, graph: &TensorMeta) -> Result<(), Proble
     })
 }
 
-fn read_weight<R: ReaderAt>(
-    archive: &Archive<R>,
-    source: SourceId,
+fn read_weight(
     folder: &Folder<'_>,
+    find: &dyn Fn(&str) -> Result<Option<Span>, Problem>,
     name: &Name,
     payload: PayloadMeta<'_>,
     shared: &mut Shared,
@@ -126,16 +122,14 @@ fn read_weight<R: ReaderAt>(
     let offset = u64::try_from(offset).map_err(|_| Problem::WeightOverflow { weight: weight() })?;
     let needed = needed_bytes(&meta, &sizes, &strides, offset)
         .ok_or_else(|| Problem::WeightOverflow { weight: weight() })?;
-    let Some(entry) = archive.find(&entry_name)? else {
+    let Some(span) = find(&entry_name)? else {
         return Err(Problem::MissingWeightBytes { weight: weight(), entry: entry_name });
     };
-    let Entry { offset: start, length, .. } = entry;
-    let view =
-        StridedView { span: Span { source, offset: start, length }, offset, sizes: sizes.clone(), strides };
+    let view = StridedView { span, offset, sizes: sizes.clone(), strides };
     // A tensor of the meta device or of a fake mode has a shape but no bytes: its entry is empty.
-    let data = match (needed, length) {
+    let data = match (needed, span.length) {
         (1.., 0) => None,
-        _ if needed > length => {
+        (_, length) if needed > length => {
             return Err(Problem::WeightOutside { weight: weight(), entry: entry_name, needed, length });
         }
         _ => Some(view),

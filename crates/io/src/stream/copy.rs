@@ -38,6 +38,7 @@ pub(super) fn append(
     let target = output.allocate(length)?;
     let mut done = 0;
     while done < length {
+        output.check_stop()?;
         let wanted = STEP.min(length - done);
         let copied = copy_in_kernel(output, source, start + done, target + done, wanted);
         if copied == 0 {

@@ -1,6 +1,5 @@
 //! `modelexport export`: a captured program becomes a tagged ONNX file.
 
-mod dimension_names;
 mod progress;
 mod report;
 mod summary;
@@ -11,6 +10,8 @@ use std::time::Instant;
 use clap::Args;
 use modelexport::embedding::Embed;
 use modelexport::export::{self, Options};
+use modelexport::export_summary::{ForSummary, Seconds, Summary};
+use modelexport::interface;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
@@ -20,7 +21,6 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 use progress::Progress;
-use summary::{ForSummary, Summary};
 
 /// Export a captured program to ONNX, every node tagged with the module that it came from
 ///
@@ -99,7 +99,8 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     let progress = Progress::new(session.shows_progress());
     progress.step("reading", &arguments.source);
     let archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
-    let dimension_names = dimension_names::resolve(&arguments.dim_name, &archive.program)?;
+    let dimension_names = interface::dimension_names(&arguments.dim_name, &archive.program)
+        .map_err(modelexport::Error::from)?;
     let read = began.elapsed();
 
     progress.step("lowering", &arguments.source);
@@ -136,7 +137,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     progress.finish();
     let total = began.elapsed();
 
-    let seconds = summary::Seconds {
+    let seconds = Seconds {
         read: read.as_secs_f64(),
         lower: (lowered - read).as_secs_f64(),
         write: (total - lowered).as_secs_f64(),
@@ -144,11 +145,11 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     };
     let summary = Summary::new(&arguments.source, arguments.opset, statistics, &files, seconds);
     match arguments.format {
-        Format::Json => summary.write_json(session.out())?,
+        Format::Json => summary::write_json(&summary, session.out())?,
         Format::Text if session.is_quiet() => {}
         Format::Text => {
             let style = session.out_style();
-            summary.write_text(session.out(), style)?;
+            summary::write_text(&summary, session.out(), style)?;
         }
     }
     Ok(ExitStatus::Success)

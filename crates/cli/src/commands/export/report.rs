@@ -14,9 +14,7 @@ pub fn unsupported(
     session: &mut Session,
 ) -> Result<ExitStatus, Failure> {
     match format {
-        Format::Text => {
-            Err(Failure::Error { message: missing.to_string(), hint: None, status: ExitStatus::Finding })
-        }
+        Format::Text => Err(Failure::finding(missing)),
         Format::Json => {
             let operators: Vec<serde_json::Value> = missing
                 .operators

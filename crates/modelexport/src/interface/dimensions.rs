@@ -1,24 +1,19 @@
-//! `--dim-name`: which symbol of the program gets which name.
+//! Which symbol of the program gets which name.
 
 use modelexport_graph::aten::{Arg, InputSpec, Program};
 use modelexport_graph::{Dim, SymExpr};
-use modelexport_io::ErrorKind;
 
-use crate::failure::Failure;
+use super::{Error, check};
 
 /// Pairs of symbol and name. `INPUT:AXIS=NAME` means the symbol that the axis of the input has.
-pub fn resolve(given: &[String], program: &Program) -> Result<Vec<(String, String)>, Failure> {
+pub fn dimension_names(given: &[String], program: &Program) -> Result<Vec<(String, String)>, Error> {
     given.iter().map(|text| one(text, program)).collect()
 }
 
-fn one(text: &str, program: &Program) -> Result<(String, String), Failure> {
-    let bad = |reason: String| Failure::new(format!("--dim-name {text}: {reason}"), ErrorKind::BadInput);
-    let known = || format!("dynamic dimensions of this program: {}", describe(program));
+fn one(text: &str, program: &Program) -> Result<(String, String), Error> {
     let (dimension, name) =
-        text.split_once('=').ok_or_else(|| bad("expected INPUT:AXIS=NAME or SYMBOL=NAME".to_owned()))?;
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(bad("the name is empty or has control characters".to_owned()));
-    }
+        text.split_once('=').ok_or_else(|| Error::DimensionForm { text: text.to_owned() })?;
+    check("dimension", name)?;
     let symbol = match dimension.rsplit_once(':') {
         None => {
             let is_symbol = program.ranges.iter().any(|(symbol, _)| **symbol == *dimension)
@@ -31,7 +26,11 @@ fn one(text: &str, program: &Program) -> Result<(String, String), Failure> {
     };
     match symbol {
         Some(symbol) => Ok((symbol, name.to_owned())),
-        None => Err(bad(format!("there is no dynamic dimension `{dimension}`")).with_hint(Some(known()))),
+        None => Err(Error::NoDimension {
+            text: text.to_owned(),
+            dimension: dimension.to_owned(),
+            known: describe(program),
+        }),
     }
 }
 

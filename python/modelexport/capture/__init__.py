@@ -1,0 +1,57 @@
+"""From a live model to what the native part takes: capture, dynamic shapes, the program as JSON, weights in place."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.export.exported_program import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from modelexport.capture import shapes
+from modelexport.capture.program import LiveProgram, live_program, user_inputs
+from modelexport.capture.state import untouched
+
+# One capture at a time: torch.export keeps global state.
+CAPTURE_LOCK = threading.RLock()
+
+
+def capture_module(
+    model: torch.nn.Module,
+    args: tuple,
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any = None,
+    dynamic_axes: Mapping[str, Any] | None = None,
+    input_names: Sequence[str] = (),
+    strict: bool = False,
+) -> tuple[LiveProgram, list[str]]:
+    """Captures a model, and leaves it as it was. Also gives `SYMBOL=NAME` for the dimensions that have names."""
+    if dynamic_axes:
+        if dynamic_shapes is not None:
+            raise ValueError("dynamic_shapes and dynamic_axes are two forms of the same: give one of them")
+        arguments = shapes.bound_arguments(model, args, kwargs)
+        dynamic_shapes = shapes.from_dynamic_axes(dynamic_axes, arguments, input_names)
+    dynamic_shapes, names = shapes.split(model, args, kwargs, dynamic_shapes)
+    with CAPTURE_LOCK, untouched(model):
+        program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
+        return _handed_over(program, type(model).__name__, names)
+
+
+def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tuple[LiveProgram, list[str]]:
+    """The same for a program that was captured before. Its dimensions are dynamic or not; `dynamic_shapes` names them."""
+    names: shapes.AxisNames = {}
+    with CAPTURE_LOCK:
+        if dynamic_shapes is not None:
+            args, kwargs = program.example_inputs
+            forward_arguments = program.module_call_graph[0].signature.forward_arg_names or ()
+            arguments = {**dict(zip(forward_arguments, args)), **kwargs}
+            shapes.collect(arguments, dynamic_shapes, names)
+        return _handed_over(program, "ExportedProgram", names)
+
+
+def _handed_over(program: ExportedProgram, name: str, names: shapes.AxisNames) -> tuple[LiveProgram, list[str]]:
+    symbols = []
+    if names:
+        leaves = pytree.tree_leaves(program.example_inputs)
+        symbols = shapes.symbol_names(leaves, user_inputs(program), names)
+    return live_program(program, name), symbols

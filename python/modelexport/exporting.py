@@ -1,0 +1,242 @@
+"""`modelexport.export`: a live model, a captured program or an archive becomes a tagged ONNX file."""
+
+import difflib
+import inspect
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modelexport import _native
+from modelexport.result import ExportResult
+
+if TYPE_CHECKING:
+    import torch
+
+DEFAULT_OPSET = 20
+
+# Options of torch.onnx.export that are accepted with these values, which say what is done anyway.
+_TORCH_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "dynamo": (True,),
+    "optimize": (True,),
+    "do_constant_folding": (True,),
+    "keep_initializers_as_inputs": (False, None),
+    "custom_translation_table": (None,),
+    "custom_opsets": (None,),
+    "report": (False,),
+    "verify": (False,),
+    "profile": (False, True),
+    "dump_exported_program": (False,),
+    "artifacts_dir": (".",),
+    "export_modules_as_functions": (False,),
+    "autograd_inlining": (True,),
+    "fallback": (False,),
+}
+
+
+def export(
+    model: "torch.nn.Module | torch.export.ExportedProgram | str | os.PathLike[str]",
+    args: Any = (),
+    f: str | os.PathLike[str] | None = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    external_data: bool | None = None,
+    overwrite: bool = True,
+    modules: str | None = None,
+    torch_nn_exceptions: Iterable[str] | None = None,
+    rules: str | os.PathLike[str] | None = None,
+    embed: str | Iterable[str] = ("doc-string", "metadata-props"),
+    tag_format: str = "instance",
+    weights: str | None = None,
+    strict: bool = False,
+    source_info: bool = False,
+    dynamic_axes: Mapping[str, Any] | None = None,
+    export_params: bool = True,
+    verbose: bool | None = None,
+    **others: Any,
+) -> ExportResult:
+    """Exports a model to ONNX; every node says which `nn.Module` instance it came from.
+
+    Names and meanings are those of `torch.onnx.export`. The model is left exactly as it was.
+
+    Args:
+        model: an `nn.Module`; or an `ExportedProgram`, or the path of a `.pt2` archive, which need no `args`.
+        args: example inputs: a tuple (positional), a tensor, or a dict (keywords).
+        f: the ONNX file to write. Beside it come `<name>_hierarchy.json` and, where the weights are external,
+            `<name>.onnx.data`.
+        kwargs: example keyword inputs.
+        dynamic_shapes: as `torch.export` takes them. The names of `torch.export.Dim`, or strings, become the names of
+            dimensions in the ONNX file.
+        input_names, output_names: names for the first inputs and outputs; the others keep those of the model.
+        opset_version: the ONNX opset, from 14 to 24; 20 if not given.
+        external_data: True puts the weights into a file of their own, False into the model; see `weights`.
+        overwrite: False raises `FileExistsError` where a file is there already.
+        modules: which modules show in tags: `model` (the default), `huggingface` or `all`.
+        torch_nn_exceptions: classes of `torch.nn` that show in tags, instead of the norms and Embedding.
+        rules: a file of rules that change what shows, see docs/rules.md.
+        embed: what is written into the nodes: `doc-string`, `metadata-props`, both, or `none`.
+        tag_format: `instance` (`/Model/Layer.0`) or `class` (`/Model/Layer`).
+        weights: `auto` (the default: embed below 1 GiB, else external), `embed`, `external`, `none`, or, for an
+            archive, `reference`.
+        strict: passed to `torch.export`.
+        source_info: also write the Python stack trace of each node, which names local files.
+        dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
+        export_params: False is `weights="none"`.
+        verbose: print what is done and how long it took.
+
+    Raises:
+        UnsupportedOperators: the program uses operators that cannot be exported; all of them are listed.
+        ExportError: the program cannot be expressed in ONNX.
+        FileExistsError, FileNotFoundError, PermissionError: as the operating system says.
+        ValueError, TypeError: an argument makes no sense.
+        What the model's `forward` and `torch.export` raise comes through as it is.
+    """
+    _check_others(others)
+    output = _output_path(f)
+    choices = {
+        "opset": _opset(opset_version),
+        "weights": _weights(weights, external_data, export_params),
+        "overwrite": bool(overwrite),
+        "embed": embed if isinstance(embed, str) else ",".join(embed) or "none",
+        "source_info": bool(source_info),
+        "input_names": _names("input_names", input_names),
+        "output_names": _names("output_names", output_names),
+        "dimension_names": [],
+        "modules": modules,
+        "torch_nn_exceptions": None if torch_nn_exceptions is None else list(torch_nn_exceptions),
+        "rules": None if rules is None else Path(rules),
+        "tag_format": tag_format,
+    }
+    if not choices["overwrite"] and os.path.lexists(output):
+        # The capture may take minutes; the native part looks again.
+        raise FileExistsError(17, "exists already; pass overwrite=True or choose another name", str(output))
+    began = time.perf_counter()
+    if isinstance(model, (str, os.PathLike)):
+        _refuse_inputs(args, kwargs, "an archive")
+        choices["dimension_names"] = _archive_dimension_names(dynamic_shapes)
+        told = _native.export_archive(Path(model), output, choices)
+        seconds = {}
+    else:
+        live, names = _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, choices["input_names"], strict)
+        seconds = {"capture": time.perf_counter() - began}
+        choices["dimension_names"] = names
+        told = _native.export_program(live, output, choices)
+    result = ExportResult(*told, seconds)
+    result.seconds["total"] = time.perf_counter() - began
+    if verbose:
+        print(f"{result!r} in {result.seconds['total']:.2f} s", file=sys.stderr)
+    return result
+
+
+def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, input_names, strict):
+    """The program in memory, and the names of its dynamic dimensions."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("live models are captured with torch, which is not installed: pip install torch") from error
+    from modelexport.capture import capture_module, capture_program
+
+    if isinstance(model, torch.export.ExportedProgram):
+        _refuse_inputs(args, kwargs, "an ExportedProgram")
+        return capture_program(model, dynamic_shapes)
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"model: expected an nn.Module, an ExportedProgram or the path of a .pt2 archive, not {type(model).__name__}"
+        )
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TypeError("model: a ScriptModule cannot be captured; pass the nn.Module that it was made from")
+    if model.training:
+        warnings.warn(
+            "the model is in training mode, and so is what is exported; call model.eval() first unless that is wanted",
+            stacklevel=3,
+        )
+    args, keywords = _call(args, kwargs)
+    return capture_module(model, args, keywords, dynamic_shapes, dynamic_axes, input_names, strict)
+
+
+def _call(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple, dict[str, Any]]:
+    """Positional and keyword arguments, from the forms in which they may be given."""
+    keywords = dict(kwargs or {})
+    if isinstance(args, Mapping):
+        return (), {**args, **keywords}
+    if isinstance(args, (tuple, list)):
+        return tuple(args), keywords
+    return (args,), keywords
+
+
+def _check_others(others: dict[str, Any]) -> None:
+    for name, value in others.items():
+        accepted = _TORCH_OPTIONS.get(name)
+        if accepted is None:
+            known = [*inspect.signature(export).parameters, *_TORCH_OPTIONS]
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"export() got an unexpected keyword argument {name!r}{hint}")
+        if not any(value is each or value == each for each in accepted):
+            raise TypeError(
+                f"export() takes torch.onnx.export's {name!r} only as {accepted[0]!r}, which is what it does; "
+                f"{value!r} is not possible"
+            )
+
+
+def _output_path(f: Any) -> Path:
+    if f is None:
+        raise TypeError("export() needs `f`, the path of the ONNX file to write")
+    if not isinstance(f, (str, os.PathLike)):
+        raise TypeError(f"f: expected a path, not {type(f).__name__}")
+    return Path(f)
+
+
+def _opset(version: int | None) -> int:
+    if version is None:
+        return DEFAULT_OPSET
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise TypeError(f"opset_version: expected a number, not {version!r}")
+    return version
+
+
+def _weights(weights: str | None, external_data: bool | None, export_params: bool) -> str:
+    asked = {
+        weights,
+        {None: None, True: "external", False: "embed"}[external_data if external_data is None else bool(external_data)],
+        None if export_params else "none",
+    } - {None}
+    if len(asked) > 1:
+        raise ValueError(f"weights, external_data and export_params contradict each other: {', '.join(sorted(asked))}")
+    return asked.pop() if asked else "auto"
+
+
+def _names(what: str, names: Sequence[str] | None) -> list[str]:
+    if isinstance(names, str):
+        raise TypeError(f"{what}: expected a list of names, not one string")
+    names = list(names or [])
+    if bad := [name for name in names if not isinstance(name, str)]:
+        raise TypeError(f"{what}: {bad[0]!r} is not a string")
+    return names
+
+
+def _refuse_inputs(args: Any, kwargs: Any, what: str) -> None:
+    has_args = args is not None and not (isinstance(args, (tuple, list, Mapping)) and not args)
+    if has_args or kwargs:
+        raise ValueError(f"{what} has its inputs already: leave args and kwargs out")
+
+
+def _archive_dimension_names(shapes: Any) -> list[str]:
+    """Names for the dimensions of an archive, which are dynamic or not since it was captured."""
+    if shapes is None:
+        return []
+    if not isinstance(shapes, Mapping):
+        raise ValueError("dynamic_shapes: for an archive, give names by input: {'input_ids': {0: 'batch'}}")
+    return [
+        f"{name}:{axis}={size if isinstance(size, str) else size.__name__}"
+        for name, axes in shapes.items()
+        for axis, size in (axes.items() if isinstance(axes, Mapping) else enumerate(axes or ()))
+        if isinstance(size, str) or hasattr(size, "__name__")
+    ]
