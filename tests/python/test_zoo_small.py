@@ -1,5 +1,6 @@
 """Small public architectures of every family: captured, exported, checked, run, and traced back to their modules."""
 
+import modelexport
 import pytest
 import support
 import torch
@@ -29,3 +30,5 @@ def test_must_003_every_family_exports(architecture, tmp_path):
     support.assert_all_close(got, [_common.to_numpy(tensor) for tensor in wanted], dtypes)
     exported.assert_tagged()
     exported.assert_readers(readers(program))
+    modelexport.export(program, f=tmp_path / "live.onnx")
+    assert (tmp_path / "live.onnx").read_bytes() == exported.path.read_bytes(), "from memory it is another model"
