@@ -1,4 +1,4 @@
-//! The memory of a tensor as a source of bytes. The only unsafe code of modelexport.
+//! The memory of a tensor as a source of bytes.
 
 use std::io;
 
