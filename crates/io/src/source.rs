@@ -143,7 +143,7 @@ impl std::fmt::Debug for Source {
 /// The table that a [`SourceId`] points into.
 #[derive(Debug, Default)]
 pub struct Sources {
-    sources: Vec<Source>,
+    sources: Vec<Arc<Source>>,
     by_path: HashMap<PathBuf, SourceId>,
 }
 
@@ -183,7 +183,7 @@ impl Sources {
 
     fn push(&mut self, source: Source) -> SourceId {
         let id = SourceId(self.sources.len() as u32);
-        self.sources.push(source);
+        self.sources.push(Arc::new(source));
         id
     }
 
@@ -193,6 +193,11 @@ impl Sources {
     }
 
     pub fn get(&self, id: SourceId) -> Option<&Source> {
+        self.share(id).map(|source| &**source)
+    }
+
+    /// The source, for other threads.
+    pub fn share(&self, id: SourceId) -> Option<&Arc<Source>> {
         self.sources.get(id.0 as usize)
     }
 
@@ -214,7 +219,7 @@ impl Sources {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> + '_ {
-        self.sources.iter().enumerate().map(|(i, source)| (SourceId(i as u32), source))
+        self.sources.iter().enumerate().map(|(i, source)| (SourceId(i as u32), &**source))
     }
 }
 

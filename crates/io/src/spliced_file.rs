@@ -27,6 +27,7 @@ pub fn stage(
             }
         }
     }
+    streamer.finish().map_err(|failure| failure.error)?;
     transaction.stage(output)?;
     Ok(spliced.len())
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode};
 
-use super::flusher::Flusher;
+use super::flusher::{Flusher, Manner};
 use super::folder::{self, Folder};
 use super::temporary::Temporary;
 use super::{Durability, Error, Role, Settings};
@@ -18,8 +19,11 @@ use super::{Durability, Error, Role, Settings};
 /// for larger pages, which on a machine whose memory is in pieces takes several times as long as the copy itself.
 const PIECE: usize = 128 << 10;
 
-/// Files that grow beyond this are flushed in the background.
-const BACKGROUND_FLUSH_FROM: u64 = 64 << 20;
+/// Files that grow beyond this are flushed in the background, if they must be on the disk at the end.
+const FLUSH_FROM: u64 = 64 << 20;
+
+/// Others are sent to the disk from here on, without waiting: so much the system would write at once, and slowly.
+const SEND_FROM: u64 = 1 << 30;
 
 /// A new file, written from front to back. It gets its name when the transaction commits; dropped, it vanishes.
 #[derive(Debug)]
@@ -123,21 +127,17 @@ impl OutputFile {
 
     /// Writes into an allocated range.
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let mut at = offset;
-        for piece in bytes.chunks(PIECE) {
-            self.check_stop()?;
-            self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
-            at += piece.len() as u64;
-        }
-        Ok(())
+        self.writer().write_at(offset, bytes)
+    }
+
+    /// Writes into allocated ranges, also from other threads. The file can be finished once all writers are gone.
+    pub(crate) fn writer(&self) -> Writer {
+        Writer { file: self.file.clone(), target: self.target.as_path().into(), stop: self.stop.clone() }
     }
 
     /// An error once somebody wants no more of it.
     pub(crate) fn check_stop(&self) -> Result<(), Error> {
-        match &self.stop {
-            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped { path: self.target.clone() }),
-            _ => Ok(()),
-        }
+        check_stop(self.stop.as_deref(), &self.target)
     }
 
     /// The file itself, for copies inside the kernel into an allocated range.
@@ -145,13 +145,16 @@ impl OutputFile {
         &self.file
     }
 
-    /// Tells that bytes of an allocated range are final, so that they can go to the disk.
+    /// Tells that bytes of an allocated range are written or about to be, so that they can go to the disk.
     pub(crate) fn completed(&mut self, bytes: u64) {
-        if self.flusher.is_none()
-            && self.durability == Durability::PowerLoss
-            && self.written >= BACKGROUND_FLUSH_FROM
-        {
-            self.flusher = Flusher::start(self.file.clone());
+        if self.flusher.is_none() {
+            let (from, manner) = match self.durability {
+                Durability::ProcessCrash => (SEND_FROM, Manner::Send),
+                Durability::PowerLoss | Durability::WhereReplacing => (FLUSH_FROM, Manner::Flush),
+            };
+            if self.written >= from {
+                self.flusher = Flusher::start(self.file.clone(), manner, self.written - bytes);
+            }
         }
         if let Some(flusher) = &self.flusher {
             flusher.completed(bytes);
@@ -169,15 +172,16 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Everything on its way to the disk has arrived.
+    /// Everything is in the file and, by its durability, on the disk.
     pub(super) fn finish(mut self) -> Result<FinishedFile, Error> {
         self.flush_buffer()?;
-        let flushed =
-            self.flusher.take().map_or(Ok(()), Flusher::finish).and_then(|()| match self.durability {
-                Durability::PowerLoss => self.file.sync_data(),
-                Durability::ProcessCrash => Ok(()),
-            });
-        flushed.map_err(|source| Error::of_write(&self.target, source))?;
+        let flushed = self.flusher.take().map_or(Ok(()), Flusher::finish);
+        let outcome = flushed.and_then(|()| match self.durability {
+            _ if Arc::strong_count(&self.file) > 1 => Err(io::Error::other("it is still being written")),
+            Durability::ProcessCrash => Ok(()),
+            Durability::PowerLoss | Durability::WhereReplacing => self.file.sync_data(),
+        });
+        outcome.map_err(|source| Error::of_write(&self.target, source))?;
         Ok(FinishedFile {
             file: self.file,
             folder: self.folder,
@@ -186,6 +190,34 @@ impl OutputFile {
             role: self.role,
             bytes: self.written,
         })
+    }
+}
+
+/// A way to write into a file from several threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Writer {
+    file: Arc<File>,
+    target: Arc<Path>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Writer {
+    /// Writes into an allocated range.
+    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let mut at = offset;
+        for piece in bytes.chunks(PIECE) {
+            check_stop(self.stop.as_deref(), &self.target)?;
+            self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
+            at += piece.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+fn check_stop(stop: Option<&AtomicBool>, target: &Path) -> Result<(), Error> {
+    match stop {
+        Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped { path: target.into() }),
+        _ => Ok(()),
     }
 }
 

@@ -1,15 +1,28 @@
-//! Flushes a large file to the disk while it is still being written.
+//! Brings a large file to the disk while it is still being written.
 //!
 //! Waiting for the disk after a copy about doubles its time; a thread that flushes behind the writer hides most of
-//! that, because disk and memory work at the same time.
+//! that, because disk and memory work at the same time. Also without waiting at the end a very large file gains: the
+//! system lets a writer run until a part of the memory is full of what the disk has not got, then it slows him down.
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use rustix::fs::{Advice, fadvise};
+
 /// Dirty bytes that are worth a flush of their own.
 const STEP: u64 = 32 << 20;
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Waits until the bytes are on the disk.
+    Flush,
+    /// Starts to write them, without a promise.
+    Send,
+}
 
 /// A thread that flushes a file each time that [`STEP`] bytes have been completed.
 #[derive(Debug)]
@@ -24,22 +37,35 @@ struct Shared {
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    completed: u64,
     unflushed: u64,
     is_finished: bool,
 }
 
 impl Flusher {
-    /// `None` if the system has no thread to spare: then everything is flushed at the end.
-    pub fn start(file: Arc<File>) -> Option<Flusher> {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
+    /// For a file of which `completed` bytes are there. `None` if the system has no thread to spare: then everything
+    /// is flushed at the end.
+    pub fn start(file: Arc<File>, manner: Manner, completed: u64) -> Option<Flusher> {
+        let state = State { completed, unflushed: completed, is_finished: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
             .name("flush".into())
             .spawn(move || {
-                while theirs.wait_for_step() {
-                    file.sync_data()?;
+                let mut sent = 0;
+                while let Some(completed) = theirs.wait_for_step() {
+                    match manner {
+                        Manner::Flush => file.sync_data()?,
+                        // Pages that are not on the disk yet are sent there and stay in memory. Whether it succeeds
+                        // does not matter: it is an attempt to be early.
+                        Manner::Send => {
+                            let length = NonZeroU64::new(completed - sent);
+                            let _ = fadvise(&*file, sent, length, Advice::DontNeed);
+                            sent = completed;
+                        }
+                    }
                 }
                 Ok(())
             })
@@ -50,6 +76,7 @@ impl Flusher {
     /// Tells of bytes that will not be written again.
     pub fn completed(&self, bytes: u64) {
         let mut state = self.shared.lock();
+        state.completed += bytes;
         state.unflushed += bytes;
         if state.unflushed >= STEP {
             self.shared.changed.notify_one();
@@ -85,13 +112,13 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    /// Waits for work; false once the writer is done.
-    fn wait_for_step(&self) -> bool {
+    /// Waits for work; `None` once the writer is done, else how much is completed in all.
+    fn wait_for_step(&self) -> Option<u64> {
         let mut state = self.lock();
         while state.unflushed < STEP && !state.is_finished {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.unflushed = 0;
-        !state.is_finished
+        (!state.is_finished).then_some(state.completed)
     }
 }

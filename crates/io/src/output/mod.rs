@@ -17,8 +17,10 @@
 //! * A file system without hard links has no bridge; there, a crash between two adjacent renames can leave the new
 //!   data file with the old model until that recovery.
 //!
-//! "Crash" means the death of the process, or with [`Durability::PowerLoss`] (the default) also that of the machine:
-//! then every file is on the disk before its name appears, and names appear in the order given above.
+//! "Crash" means the death of the process, and where a model is replaced also that of the machine: then every file is
+//! on the disk before its name appears, and names appear in the order given above. Where nothing stood before, nothing
+//! can be lost, and to wait for the disk would take longer than all the rest: as with `cp`, a file that was written a
+//! moment before a power failure may then be empty or cut short. [`Durability`] says so, and can be chosen.
 //!
 //! # Targets
 //! A target must not exist, or be a regular file and [`Settings::overwrite`] be set; it keeps its permissions. Links,
@@ -41,6 +43,7 @@ mod tests;
 
 pub use error::Error;
 pub use file::OutputFile;
+pub(crate) use file::Writer;
 pub use transaction::{CommittedFile, Transaction};
 
 /// How a transaction treats what is there, and how far its promise reaches.
@@ -54,11 +57,13 @@ pub struct Settings {
 /// What kind of crash the output survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Also the machine's: files are flushed to the disk before they get their names. Large files are flushed in the
-    /// background while they are written, so that little is left to wait for at the end.
+    /// Like `PowerLoss` where a model exists and is replaced, like `ProcessCrash` where there is none.
     #[default]
+    WhereReplacing,
+    /// Also the machine's: files are flushed to the disk before they get their names. Large files are flushed in the
+    /// background while they are written, so that less is left to wait for at the end.
     PowerLoss,
-    /// The process's only: nothing is flushed. After a power failure, files may be empty or cut short.
+    /// The process's only: nothing is waited for. After a power failure, files may be empty or cut short.
     ProcessCrash,
 }
 

@@ -10,7 +10,7 @@ use super::folder::{self, Folder};
 use super::journal;
 use super::temporary;
 use super::twin::Twin;
-use super::{Error, OutputFile, Role, Settings};
+use super::{Durability, Error, OutputFile, Role, Settings};
 
 /// The files of one result. Dropped without a commit, it leaves nothing behind.
 #[derive(Debug)]
@@ -36,9 +36,12 @@ pub struct CommittedFile {
 impl Transaction {
     /// Begins the output of `model` (or of whatever single file is the result), and checks that it may be written.
     /// Finishes interrupted commits in its folder and removes leftovers.
-    pub fn begin(model: &Path, settings: Settings) -> Result<Transaction, Error> {
+    pub fn begin(model: &Path, mut settings: Settings) -> Result<Transaction, Error> {
         let folder = open_folder(model)?;
-        file::check_target(&folder, model, settings.overwrite)?;
+        let is_replaced = file::check_target(&folder, model, settings.overwrite)?.is_some();
+        if settings.durability == Durability::WhereReplacing {
+            settings.durability = if is_replaced { Durability::PowerLoss } else { Durability::ProcessCrash };
+        }
         Ok(Transaction {
             folder,
             model: model.into(),
@@ -59,6 +62,7 @@ impl Transaction {
         &self.model
     }
 
+    /// With the durability that it came to, never [`Durability::WhereReplacing`].
     pub fn settings(&self) -> Settings {
         self.settings
     }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use modelexport_graph::StridedView;
+
 use crate::{ErrorKind, output};
 
 #[derive(Debug, thiserror::Error)]
@@ -23,15 +25,28 @@ pub enum Error {
     Ranks { sizes: usize, strides: usize },
     #[error("the weight has more elements than a file can hold")]
     TooLarge,
+    #[error("a thread that writes weights failed")]
+    Thread,
     #[error(transparent)]
     Output(#[from] output::Error),
 }
 
+/// An error, and the weight that it is about where that is known.
+#[derive(Debug)]
+pub struct Failure {
+    pub view: Option<StridedView>,
+    pub error: Error,
+}
+
 impl Error {
+    pub(crate) fn about(self, view: Option<&StridedView>) -> Box<Failure> {
+        Box::new(Failure { view: view.cloned(), error: self })
+    }
+
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Output(error) => error.kind(),
-            Error::Shrunk { .. } | Error::Read { .. } => ErrorKind::Io,
+            Error::Shrunk { .. } | Error::Read { .. } | Error::Thread => ErrorKind::Io,
             Error::NoSource { .. }
             | Error::OutOfRange { .. }
             | Error::Packed { .. }

@@ -1,189 +1,161 @@
 //! Strided views, block by block.
+//!
+//! Of each block the image is read, as large as memory allows; its elements are then put in order part by part, and
+//! each part is written. A part is small enough to stay in the processor's cache meanwhile.
 
-use std::sync::mpsc;
+use std::sync::Arc;
 
-use crate::output::{self, OutputFile};
+use modelexport_graph::StridedView;
+
+use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
-use super::layout::Layout;
+use super::blocks::{Block, Blocks};
+use super::layout::{Image, Layout};
+use super::pool::{Pool, Scratch};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
 
 /// Limit for what is read of the source at a time.
-pub(super) const IMAGE: usize = 8 << 20;
+pub(super) const IMAGE: usize = 16 << 20;
 
-/// Limit for what is written at a time; two such buffers take turns.
-pub(super) const BLOCK: usize = 8 << 20;
+/// Limit for what is put in order at a time.
+pub(super) const PART: usize = 1 << 20;
 
-/// Memory that is kept from weight to weight.
-#[derive(Default)]
-pub(super) struct Buffers {
-    image: Vec<u8>,
-    results: [Vec<u8>; 2],
-}
+/// Weights up to here join others in the output's own buffer.
+const SMALL: u64 = 64 << 10;
 
-/// A box of the output's index space.
-struct Block {
-    /// Sizes along the axes of the layout.
-    sizes: Vec<u64>,
-    /// Bytes from the first element of the view: in the source, and in the output.
-    source_offset: u64,
-    output_offset: u64,
-}
-
+/// Lets the pool write the elements of `view`, whose layout is given, at the end of `output`.
 pub(super) fn append(
     output: &mut OutputFile,
-    source: &Source,
-    layout: &Layout,
-    buffers: &mut Buffers,
+    source: &Arc<Source>,
+    view: &StridedView,
+    layout: Layout,
+    pool: &mut Pool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let target = output.allocate(layout.length)?;
     let image_limit = if source.bytes().is_some() { u64::MAX } else { IMAGE as u64 };
-    let block = layout.block(image_limit, BLOCK as u64);
-    let mut blocks = Blocks::new(layout, &block);
-    let Buffers { image, results } = buffers;
-    let [first, second] = results.each_mut().map(std::mem::take);
-    if blocks.count == 1 {
-        let mut result = first;
-        if let Some(block) = blocks.next() {
-            fill(source, layout, &block, image, &mut result)?;
-            write(output, layout, &block, &result, target)?;
-            progress(result.len() as u64);
-        }
-        *results = [result, second];
-    } else {
-        *results = in_two_threads(output, layout, target, [first, second], &mut blocks, |block, result| {
-            fill(source, layout, block, image, result)?;
-            progress(result.len() as u64);
-            Ok(())
-        })?;
+    let cut = layout.block(image_limit);
+    let blocks = Blocks::of(&layout.sizes(), &cut);
+    if layout.length <= SMALL
+        && let Some(block) = blocks.only()
+    {
+        let mut image = Vec::new();
+        let mut result = vec![0; layout.length as usize];
+        let loaded = load(source, &layout, &block, &mut image)?;
+        put_in_order(source, &layout, &loaded, &block, &image, &mut result)?;
+        output.write_all(&result)?;
+        progress(layout.length);
+        return Ok(());
     }
-    output.completed(layout.length);
+    let target = output.allocate(layout.length)?;
+    let layout = Arc::new(layout);
+    for block in blocks {
+        let bytes = block.sizes.iter().product::<u64>() * layout.width;
+        let (source, layout, writer) = (source.clone(), layout.clone(), output.writer());
+        pool.run(view, Box::new(move |scratch| gather(&source, &layout, &block, scratch, &writer, target)));
+        output.completed(bytes);
+        progress(bytes);
+    }
     Ok(())
 }
 
-/// Calls `fill_block` with each block and a free buffer, while a second thread writes the blocks before. Returns the
-/// buffers.
-fn in_two_threads(
-    output: &OutputFile,
-    layout: &Layout,
-    target: u64,
-    buffers: [Vec<u8>; 2],
-    blocks: &mut Blocks<'_>,
-    mut fill_block: impl FnMut(&Block, &mut Vec<u8>) -> Result<(), Error>,
-) -> Result<[Vec<u8>; 2], Error> {
-    let (filled, to_write) = mpsc::channel::<(Block, Vec<u8>)>();
-    let (free, to_fill) = mpsc::channel::<Vec<u8>>();
-    for buffer in buffers {
-        // Both ends are in this function.
-        let _ = free.send(buffer);
-    }
-    std::thread::scope(|scope| {
-        let writer = std::thread::Builder::new().name("write".into()).spawn_scoped(scope, move || {
-            for (block, result) in to_write {
-                write(output, layout, &block, &result, target)?;
-                if free.send(result).is_err() {
-                    break;
-                }
-            }
-            Ok::<(), output::Error>(())
-        });
-        let writer = writer.map_err(|source| output::Error::of_write(output.target(), source))?;
-        let mut outcome = Ok(());
-        for block in blocks {
-            // A writer that failed lets go of the buffers; its error comes out of the join.
-            let Ok(mut buffer) = to_fill.recv() else { break };
-            outcome = fill_block(&block, &mut buffer);
-            if outcome.is_err() || filled.send((block, buffer)).is_err() {
-                break;
-            }
-        }
-        drop(filled);
-        let mut kept = to_fill.iter();
-        let kept = [kept.next().unwrap_or_default(), kept.next().unwrap_or_default()];
-        match writer.join() {
-            Ok(written) => written?,
-            Err(_) => return Err(broken(layout)),
-        }
-        outcome.map(|()| kept)
-    })
-}
-
-/// Reads a block and puts its elements in order.
-fn fill(
+/// Reads a block, puts it in order and writes it.
+fn gather(
     source: &Source,
     layout: &Layout,
     block: &Block,
-    image: &mut Vec<u8>,
-    result: &mut Vec<u8>,
+    scratch: &mut Scratch,
+    writer: &Writer,
+    target: u64,
 ) -> Result<(), Error> {
-    let width = layout.width;
-    let start = layout.start + block.source_offset;
-    let count: u64 = block.sizes.iter().product();
-    result.resize((count * width) as usize, 0);
-    let result_strides = dense_strides(&block.sizes);
-    let axes = |image_strides: &mut dyn Iterator<Item = u64>| -> Vec<Step> {
-        let strides = image_strides.zip(&result_strides);
-        let steps = block.sizes.iter().zip(strides);
-        steps.map(|(&size, (from, &to))| Step { size, from, to }).collect()
-    };
-    if let Some(bytes) = source.bytes() {
-        let bytes =
-            usize::try_from(start).ok().and_then(|start| bytes.get(start..)).ok_or_else(|| broken(layout))?;
-        let axes = axes(&mut layout.axes.iter().map(|axis| axis.source_stride));
-        return reorder(bytes, result, axes, width).ok_or_else(|| broken(layout));
+    let Scratch { image, part: result } = scratch;
+    let loaded = load(source, layout, block, image)?;
+    for part in block.parts(&layout.part(&block.sizes, PART as u64)) {
+        let count: u64 = part.sizes.iter().product();
+        result.resize((count * layout.width) as usize, 0);
+        put_in_order(source, layout, &loaded, &part, image, result)?;
+        let (run, places) = places(layout, &part);
+        for (bytes, place) in result.chunks(run.max(1)).zip(places) {
+            writer.write_at(target + place, bytes)?;
+        }
     }
-    let plan = layout.image(&block.sizes);
-    image.resize((plan.length * width) as usize, 0);
-    let run_steps = plan.run_axes.iter().rev().filter_map(|&position| {
+    Ok(())
+}
+
+/// Where the elements of a block are, once it is loaded.
+struct Loaded {
+    /// Distances between elements, along each axis.
+    strides: Vec<u64>,
+    /// Where the block that was loaded starts.
+    start: Vec<u64>,
+}
+
+/// Reads the image of a block. Memory need not be read: it is an image of everything.
+fn load(source: &Source, layout: &Layout, block: &Block, image: &mut Vec<u8>) -> Result<Loaded, Error> {
+    if source.bytes().is_some() {
+        let strides = layout.axes.iter().map(|axis| axis.source_stride).collect();
+        return Ok(Loaded { strides, start: vec![0; block.start.len()] });
+    }
+    let width = layout.width;
+    let Image { run, length, strides, run_axes } = layout.image(&block.sizes);
+    image.resize((length * width) as usize, 0);
+    let run_steps = run_axes.iter().rev().filter_map(|&position| {
         let size = *block.sizes.get(position)?;
-        let to = *plan.strides.get(position)?;
+        let to = *strides.get(position)?;
         Some(Step { size, from: layout.axes.get(position)?.source_stride, to })
     });
-    let run = (plan.run * width) as usize;
+    let start = layout.start + layout.source_offset(block) * width;
+    let run = (run * width) as usize;
     for (from, to) in Walk::new(run_steps.collect()) {
         let piece = image.get_mut((to * width) as usize..).and_then(|rest| rest.get_mut(..run));
         read_at(source, start + from * width, piece.ok_or_else(|| broken(layout))?)?;
     }
-    reorder(image, result, axes(&mut plan.strides.iter().copied()), width).ok_or_else(|| broken(layout))
+    Ok(Loaded { strides, start: block.start.clone() })
 }
 
-/// Writes the runs that a block has in the output.
-fn write(
-    output: &OutputFile,
+/// Puts the elements of a part of what is loaded into the order of the output.
+fn put_in_order(
+    source: &Source,
     layout: &Layout,
-    block: &Block,
-    result: &[u8],
-    target: u64,
-) -> Result<(), output::Error> {
-    let run = layout.output_run(&block.sizes) * layout.width;
+    loaded: &Loaded,
+    part: &Block,
+    image: &[u8],
+    result: &mut [u8],
+) -> Result<(), Error> {
+    let first = part.start.iter().zip(&loaded.start).zip(&loaded.strides);
+    let first: u64 = first.map(|((start, loaded), stride)| (start - loaded) * stride).sum();
+    let (bytes, first) = match source.bytes() {
+        Some(bytes) => (bytes, layout.start + first * layout.width),
+        None => (image, first * layout.width),
+    };
+    let mut axes = Vec::new();
+    let mut to = 1;
+    for (&size, &from) in part.sizes.iter().zip(&loaded.strides).rev() {
+        axes.push(Step { size, from, to });
+        to *= size;
+    }
+    axes.reverse();
+    let bytes = usize::try_from(first).ok().and_then(|first| bytes.get(first..));
+    bytes.and_then(|bytes| reorder(bytes, result, axes, layout.width)).ok_or_else(|| broken(layout))
+}
+
+/// The runs that a part has in the output: their length, and where each of them is from the start of the weight.
+fn places(layout: &Layout, part: &Block) -> (usize, impl Iterator<Item = u64>) {
+    let run = layout.output_run(&part.sizes) * layout.width;
     let mut steps = Vec::new();
-    let mut result_stride = layout.width;
-    for (axis, &size) in layout.axes.iter().zip(&block.sizes).rev() {
+    let mut length = layout.width;
+    for (axis, &size) in layout.axes.iter().zip(&part.sizes).rev() {
         // Axes inside the run are no steps, nor is the one that it ends in.
-        if result_stride >= run && size > 1 {
-            steps.push(Step { size, from: result_stride, to: axis.output_stride * layout.width });
+        if length >= run && size > 1 {
+            steps.push(Step { size, from: length, to: axis.output_stride * layout.width });
         }
-        result_stride *= size;
+        length *= size;
     }
     steps.reverse();
-    for (from, to) in Walk::new(steps) {
-        let bytes = result.get(from as usize..).and_then(|rest| rest.get(..run as usize)).unwrap_or_default();
-        output.write_at(target + block.output_offset + to, bytes)?;
-    }
-    Ok(())
-}
-
-fn dense_strides(sizes: &[u64]) -> Vec<u64> {
-    let mut strides = vec![1; sizes.len()];
-    let mut stride = 1;
-    for (place, &size) in strides.iter_mut().zip(sizes).rev() {
-        *place = stride;
-        stride *= size;
-    }
-    strides
+    let start = layout.output_offset(part) * layout.width;
+    (run as usize, Walk::new(steps).map(move |(_, to)| start + to))
 }
 
 /// The ranges were checked before; what does not fit here was never a valid view.
@@ -192,67 +164,22 @@ fn broken(layout: &Layout) -> Error {
     Error::OutOfRange { place: "its block".into(), start, end, length: layout.length }
 }
 
-/// All blocks of a layout in the order of the output; those at the edges are smaller.
-struct Blocks<'a> {
-    layout: &'a Layout,
-    block: &'a [u64],
-    /// Number of the block along each axis.
-    position: Vec<u64>,
-    count: u64,
-    is_done: bool,
-}
-
-impl<'a> Blocks<'a> {
-    fn new(layout: &'a Layout, block: &'a [u64]) -> Self {
-        let count = layout.axes.iter().zip(block).map(|(axis, &size)| axis.size.div_ceil(size)).product();
-        Blocks { layout, block, position: vec![0; block.len()], count, is_done: false }
-    }
-}
-
-impl Iterator for Blocks<'_> {
-    type Item = Block;
-
-    fn next(&mut self) -> Option<Block> {
-        if self.is_done {
-            return None;
-        }
-        let mut block = Block { sizes: Vec::new(), source_offset: 0, output_offset: 0 };
-        let axes = self.layout.axes.iter().zip(self.block);
-        for ((axis, &size), &position) in axes.clone().zip(&self.position) {
-            let start = position * size;
-            block.sizes.push(size.min(axis.size - start));
-            block.source_offset += start * axis.source_stride * self.layout.width;
-            block.output_offset += start * axis.output_stride * self.layout.width;
-        }
-        self.is_done = true;
-        for ((axis, &size), position) in axes.zip(&mut self.position).rev() {
-            *position += 1;
-            if *position * size < axis.size {
-                self.is_done = false;
-                break;
-            }
-            *position = 0;
-        }
-        Some(block)
-    }
-}
-
 /// All blocks of a layout, cut by the given limits and put together in memory.
 #[cfg(test)]
-pub(super) fn in_memory(source: &Source, layout: &Layout, (image, result): (u64, u64)) -> Vec<u8> {
-    use std::os::unix::fs::FileExt;
-    let folder = tempfile::tempdir().unwrap();
-    let target = folder.path().join("out");
-    let mut transaction = output::Transaction::begin(&target, output::Settings::default()).unwrap();
-    let output = transaction.create(&target, output::Role::Model).unwrap();
-    let block = layout.block(image, result);
-    let mut buffers = Buffers::default();
-    for block in Blocks::new(layout, &block) {
-        let [result, _] = &mut buffers.results;
-        fill(source, layout, &block, &mut buffers.image, result).unwrap();
-        write(&output, layout, &block, result, 0).unwrap();
+pub(super) fn in_memory(source: &Source, layout: &Layout, (image_limit, part_limit): (u64, u64)) -> Vec<u8> {
+    let mut result = vec![0; layout.length as usize];
+    let mut image = Vec::new();
+    let cut = layout.block(image_limit);
+    for block in Blocks::of(&layout.sizes(), &cut) {
+        let loaded = load(source, layout, &block, &mut image).unwrap();
+        for part in block.parts(&layout.part(&block.sizes, part_limit)) {
+            let mut bytes = vec![0; (part.sizes.iter().product::<u64>() * layout.width) as usize];
+            put_in_order(source, layout, &loaded, &part, &image, &mut bytes).unwrap();
+            let (run, starts) = places(layout, &part);
+            for (count, start) in starts.enumerate() {
+                result[start as usize..][..run].copy_from_slice(&bytes[count * run..][..run]);
+            }
+        }
     }
-    let mut bytes = vec![0; layout.length as usize];
-    output.file().read_exact_at(&mut bytes, 0).unwrap();
-    bytes
+    result
 }

@@ -1,10 +1,12 @@
 //! How a strided view is cut into blocks that fit into memory.
 //!
 //! A block is a box in the index space of the output. Its *image* is what is read for it: runs of bytes as they lie
-//! in the source, one after the other. Its *result* is the block's elements in the order of the output.
+//! in the source, one after the other.
 
 use modelexport_graph::StridedView;
 
+use super::blocks::Block;
+use super::transpose::LINE;
 use super::{Error, byte_length};
 
 /// What a read, a write and a byte of a read take, roughly, in tenths of a nanosecond. Only their proportions matter.
@@ -13,7 +15,7 @@ const WRITE_COST: u64 = 20_000;
 const BYTE_COST: u64 = 1;
 
 /// Lengths in bytes that reads are tried with; each leaves another part of the memory for long writes.
-const READ_LENGTHS: [u64; 7] = [256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10];
+const READ_LENGTHS: [u64; 8] = [128, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10];
 
 /// A gap between two pieces that is cheaper to read along than to skip.
 const GAP: u64 = 2 << 10;
@@ -75,49 +77,78 @@ impl Layout {
         (self.start.into(), end)
     }
 
-    /// Sizes of the blocks along each axis, such that image and result of a block fit their limits (in bytes) and few
-    /// system calls are made. Longer reads mean shorter writes, so several ways to share the memory are compared.
-    pub fn block(&self, image_limit: u64, result_limit: u64) -> Vec<u64> {
-        let limits = (image_limit, result_limit);
-        let candidates = READ_LENGTHS.map(|length| self.block_with_reads_of(length, limits));
+    pub fn sizes(&self) -> Vec<u64> {
+        self.axes.iter().map(|axis| axis.size).collect()
+    }
+
+    /// Elements from the first of the view to the first of a block: in the source.
+    pub fn source_offset(&self, block: &Block) -> u64 {
+        block.start.iter().zip(&self.axes).map(|(start, axis)| start * axis.source_stride).sum()
+    }
+
+    /// The same in the output.
+    pub fn output_offset(&self, block: &Block) -> u64 {
+        block.start.iter().zip(&self.axes).map(|(start, axis)| start * axis.output_stride).sum()
+    }
+
+    /// Sizes of the parts along each axis that a block is put in order by: as many elements in a row of the output as
+    /// the limit (in bytes) allows, in whole tiles where there are several.
+    pub fn part(&self, block: &[u64], limit: u64) -> Vec<u64> {
+        let tile = (LINE / self.width.max(1)).max(1);
+        let mut room = (limit / self.width.max(1)).max(1);
+        let mut part = vec![1; block.len()];
+        for (place, &size) in part.iter_mut().zip(block).rev() {
+            let whole_tiles = if room > tile { room - room % tile } else { room };
+            *place = size.min(whole_tiles);
+            room /= *place;
+        }
+        part
+    }
+
+    /// Sizes of the blocks along each axis, such that the image of a block fits the limit (in bytes) and few system
+    /// calls are made. Longer reads mean shorter writes, so several ways to share the memory are compared.
+    pub fn block(&self, image_limit: u64) -> Vec<u64> {
+        let candidates = READ_LENGTHS.map(|length| self.block_with_reads_of(length, image_limit));
         let best = candidates.into_iter().min_by_key(|block| self.cost(block));
-        best.unwrap_or_else(|| vec![1; self.axes.len()])
+        let mut block = best.unwrap_or_else(|| vec![1; self.axes.len()]);
+        for (size, axis) in block.iter_mut().zip(&self.axes) {
+            // As many blocks, but of equal sizes.
+            *size = axis.size.div_ceil(axis.size.div_ceil(*size));
+        }
+        block
     }
 
     /// First the runs in the source grow to `length`, then those in the output as long as possible, then the rest of
     /// the memory goes to longer reads.
-    fn block_with_reads_of(&self, length: u64, limits: (u64, u64)) -> Vec<u64> {
+    fn block_with_reads_of(&self, length: u64, image_limit: u64) -> Vec<u64> {
         let mut block = vec![1; self.axes.len()];
         let by_output_stride: Vec<usize> = (0..self.axes.len()).rev().collect();
         let is_long = |block: &[u64]| self.image(block).run.saturating_mul(self.width) >= length;
-        self.grow(&mut block, &self.by_source_stride, limits, &is_long);
-        self.grow(&mut block, &by_output_stride, limits, &|_| false);
-        self.grow(&mut block, &self.by_source_stride, limits, &|_| false);
+        self.grow(&mut block, &self.by_source_stride, image_limit, &is_long);
+        self.grow(&mut block, &by_output_stride, image_limit, &|_| false);
+        self.grow(&mut block, &self.by_source_stride, image_limit, &|_| false);
         block
     }
 
-    /// Doubles sizes, axis after axis in the given order, until it is enough or a limit is reached.
-    fn grow(
-        &self,
-        block: &mut Vec<u64>,
-        order: &[usize],
-        (image_limit, result_limit): (u64, u64),
-        is_enough: &dyn Fn(&[u64]) -> bool,
-    ) {
-        let fits = |block: &[u64]| {
-            let result = block.iter().product::<u64>() * self.width;
-            result <= result_limit && self.image(block).length.saturating_mul(self.width) <= image_limit
-        };
+    /// Enlarges a block, axis after axis in the given order, until it is enough or the limit is reached.
+    fn grow(&self, block: &mut Vec<u64>, order: &[usize], limit: u64, is_enough: &dyn Fn(&[u64]) -> bool) {
+        let fits = |block: &[u64]| self.image(block).length.saturating_mul(self.width) <= limit;
         for &position in order {
-            let Some(axis) = self.axes.get(position) else { continue };
-            loop {
+            let (Some(axis), Some(&start)) = (self.axes.get(position), block.get(position)) else { continue };
+            if is_enough(block) {
+                return;
+            }
+            let with = |size: u64| {
                 let mut larger = block.clone();
-                let Some(size) = larger.get_mut(position).filter(|size| **size < axis.size) else { break };
-                *size = (*size * 2).min(axis.size);
-                if is_enough(block) || !fits(&larger) {
-                    return;
-                }
-                *block = larger;
+                larger.iter_mut().skip(position).take(1).for_each(|place| *place = size);
+                larger
+            };
+            // Both grow with the size: the last that fits, but not more than the first that is enough.
+            let fitting = last_that(start, axis.size, &|size| fits(&with(size)));
+            let size = last_that(start, fitting, &|size| !is_enough(&with(size - 1)));
+            *block = with(size);
+            if size < axis.size {
+                return;
             }
         }
     }
@@ -125,9 +156,8 @@ impl Layout {
     /// An estimate for the whole view if it is cut into such blocks.
     fn cost(&self, block: &[u64]) -> u128 {
         let image = self.image(block);
-        let result = block.iter().product::<u64>();
         let reads = image.length / image.run.max(1);
-        let writes = result / self.output_run(block).max(1);
+        let writes = block.iter().product::<u64>() / self.output_run(block).max(1);
         let blocks = self.axes.iter().zip(block).map(|(axis, &size)| u128::from(axis.size.div_ceil(size)));
         let bytes = u128::from(image.length) * u128::from(self.width);
         let one = u128::from(reads) * u128::from(READ_COST)
@@ -174,6 +204,20 @@ impl Layout {
         }
         image
     }
+}
+
+/// The last number from `low`, for which it holds, to `high` for which `holds` does, where it holds up to some number.
+fn last_that(low: u64, high: u64, holds: &dyn Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = high - (high - low) / 2;
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
 }
 
 /// The pieces of the source that a block needs, all in elements.

@@ -2,15 +2,17 @@
 //!
 //! * Contiguous weights are copied inside the kernel, which is as fast as `cp`.
 //! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
-//!   source, reordered in memory, and written in the order of the output by a second thread.
+//!   source, reordered in memory, and written in the order of the output. Threads of their own do it.
 //!
 //! Nothing is mapped into memory: a file that shrinks while it is read is an error, not a crash. Buffers take at most
 //! [`MEMORY`] bytes.
 
+mod blocks;
 mod copy;
 mod error;
 mod gather;
 mod layout;
+mod pool;
 mod reorder;
 mod transpose;
 mod walk;
@@ -20,26 +22,28 @@ use modelexport_graph::{Span, StridedView};
 use crate::output::OutputFile;
 use crate::source::{Source, Sources};
 
-pub use error::Error;
+pub use error::{Error, Failure};
 
 /// Upper limit of all buffers together.
-pub const MEMORY: usize = gather::IMAGE + 2 * gather::BLOCK + copy::BUFFER;
+pub const MEMORY: usize = pool::THREADS * (gather::IMAGE + gather::PART) + copy::BUFFER;
 
-/// Streams weights into output files and reports each number of bytes that was written.
+/// Streams weights into output files and reports each number of bytes that was written or is about to be. An output is
+/// complete after [`Streamer::finish`].
 pub struct Streamer<'a> {
     sources: &'a Sources,
     progress: &'a mut dyn FnMut(u64),
-    buffers: gather::Buffers,
+    pool: pool::Pool,
 }
 
 impl<'a> Streamer<'a> {
     pub fn new(sources: &'a Sources, progress: &'a mut dyn FnMut(u64)) -> Self {
-        Streamer { sources, progress, buffers: gather::Buffers::default() }
+        Streamer { sources, progress, pool: pool::Pool::default() }
     }
 
     /// Writes the elements of `view`, `bits` wide each, in row-major order at the end of `output`.
     pub fn append(&mut self, output: &mut OutputFile, view: &StridedView, bits: u64) -> Result<(), Error> {
-        let source = self.sources.get(view.span.source).ok_or(Error::NoSource { id: view.span.source.0 })?;
+        let source =
+            self.sources.share(view.span.source).ok_or(Error::NoSource { id: view.span.source.0 })?;
         match byte_range(view, bits)? {
             Some((start, length)) => {
                 check_range(source, view, start.into(), u128::from(start) + u128::from(length))?;
@@ -49,7 +53,7 @@ impl<'a> Streamer<'a> {
                 let plan = layout::Layout::new(view, bits)?;
                 let (start, end) = plan.source_range();
                 check_range(source, view, start, end)?;
-                gather::append(output, source, &plan, &mut self.buffers, self.progress)
+                gather::append(output, source, view, plan, &mut self.pool, self.progress)
             }
         }
     }
@@ -58,6 +62,11 @@ impl<'a> Streamer<'a> {
     pub fn append_span(&mut self, output: &mut OutputFile, span: Span) -> Result<(), Error> {
         let view = StridedView { span, offset: 0, sizes: vec![span.length], strides: vec![1] };
         self.append(output, &view, 8)
+    }
+
+    /// Waits until everything is written. A failure says which weight it is about.
+    pub fn finish(&mut self) -> Result<(), Box<Failure>> {
+        self.pool.finish()
     }
 
     /// Writes bytes that are in memory.

@@ -22,6 +22,7 @@ fn streamed(sources: &Sources, views: &[(StridedView, u64)]) -> Result<(Vec<u8>,
     for (view, bits) in views {
         streamer.append(&mut output, view, *bits)?;
     }
+    streamer.finish().map_err(|failure| failure.error)?;
     transaction.stage(output).unwrap();
     transaction.commit().unwrap();
     Ok((fs::read(target).unwrap(), reported))

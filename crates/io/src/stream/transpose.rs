@@ -1,7 +1,11 @@
 //! Transposition of a matrix in memory.
 //!
 //! It goes tile by tile, a tile being as wide and as high as elements fit into a cache line: so every line of the
-//! source is read once and every line of the result is written once, however the strides fall on the cache.
+//! source is read once and every line of the result is written once, however the strides fall on the cache. The tiles
+//! follow the rows of the source, whose neighbouring lines the processor then fetches ahead.
+
+/// Bytes of a cache line.
+pub(super) const LINE: u64 = 64;
 
 /// Writes `result[row * result_stride + column] = source[column * source_stride + row]`.
 ///
@@ -31,8 +35,8 @@ fn tiles<const E: usize, const TILE: usize>(
     rows: usize,
     columns: usize,
 ) -> Option<()> {
-    for row in (0..rows).step_by(TILE) {
-        for column in (0..columns).step_by(TILE) {
+    for column in (0..columns).step_by(TILE) {
+        for row in (0..rows).step_by(TILE) {
             let from = source.get(column * source_stride + row..)?;
             let to = result.get_mut(row * result_stride + column..)?;
             let (height, width) = (TILE.min(rows - row), TILE.min(columns - column));

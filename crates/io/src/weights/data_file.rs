@@ -102,20 +102,20 @@ impl DataFile {
         Entry { location: self.location.clone(), offset, length: Some(length) }
     }
 
-    /// Writes all pieces. On failure, also tells which view it was.
+    /// Writes all pieces. A failure says which view it is about.
     pub fn write(
         &self,
         output: &mut OutputFile,
         streamer: &mut Streamer<'_>,
-    ) -> Result<(), (Option<&StridedView>, stream::Error)> {
+    ) -> Result<(), Box<stream::Failure>> {
         for piece in &self.pieces {
-            output.align(ALIGNMENT).map_err(|error| (None, error.into()))?;
+            output.align(ALIGNMENT).map_err(|error| stream::Error::from(error).about(None))?;
             match piece {
                 Piece::View { view, bits } => {
-                    streamer.append(output, view, *bits).map_err(|error| (Some(view), error))?;
+                    streamer.append(output, view, *bits).map_err(|error| error.about(Some(view)))?;
                 }
                 Piece::Bytes(bytes) => {
-                    streamer.append_bytes(output, bytes).map_err(|error| (None, error))?;
+                    streamer.append_bytes(output, bytes).map_err(|error| error.about(None))?;
                 }
             }
         }

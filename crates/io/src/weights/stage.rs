@@ -64,7 +64,10 @@ pub fn stage(
     if !data_file.is_empty() {
         let needs_bridge = transaction.needs_bridge(&data_file.path);
         let mut output = transaction.create(&data_file.path, Role::Data)?;
-        data_file.write(&mut output, &mut streamer).map_err(|(view, error)| names.locate(view, error))?;
+        data_file
+            .write(&mut output, &mut streamer)
+            .and_then(|()| streamer.finish())
+            .map_err(|failure| names.locate(failure.view.as_ref(), failure.error))?;
         data = Some((data_file.path.clone(), output.position()));
         if needs_bridge {
             let alias = output.temporary_name().to_str();
@@ -103,6 +106,7 @@ fn write_model_file(
             }
         }
     }
+    streamer.finish().map_err(|failure| names.locate(failure.view.as_ref(), failure.error))?;
     let bytes = output.position();
     transaction.stage(output)?;
     Ok(bytes)

@@ -28,7 +28,7 @@ impl Spliced {
                 }
             }
         }
-        Ok(())
+        streamer.finish().map_err(|failure| failure.error)
     }
 }
 
