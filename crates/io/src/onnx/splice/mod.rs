@@ -5,6 +5,7 @@
 //! original, byte for byte. [`marks`] says which bytes are ours, [`record`] how the rare things are remembered that
 //! the tagged file alone would not tell.
 
+mod clean;
 mod item;
 mod marks;
 mod pieces;
@@ -19,6 +20,8 @@ use super::error::Error;
 use super::limits::MAX_MESSAGE;
 use super::read::{find, or_what_it_is};
 use crate::source::Sources;
+
+use self::walk::Purpose;
 
 pub use self::marks::{OWN_PREFIX, is_shared_key};
 pub use self::pieces::{Piece, Spliced};
@@ -69,22 +72,29 @@ pub fn splice(
     id: SourceId,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
 ) -> Result<Spliced, Error> {
-    walk_over(sources, id, false, edit)
+    walk_over(sources, id, Purpose::Edit, edit)
 }
 
 /// The file without our tags: the original, byte for byte.
 pub fn strip(sources: &Sources, id: SourceId) -> Result<Spliced, Error> {
-    walk_over(sources, id, true, &mut |_| NodeEdit::Strip)
+    walk_over(sources, id, Purpose::Strip, &mut |_| NodeEdit::Strip)
+}
+
+/// The file without our tags and without what other tools noted: every entry of `metadata_props` of nodes, values,
+/// tensors, graphs and functions, those of exporters on the model, and every `doc_string` that holds a place in a
+/// Python file.
+pub fn clean(sources: &Sources, id: SourceId) -> Result<Spliced, Error> {
+    walk_over(sources, id, Purpose::Clean, &mut |_| NodeEdit::Strip)
 }
 
 fn walk_over(
     sources: &Sources,
     id: SourceId,
-    whole_file: bool,
+    purpose: Purpose,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
 ) -> Result<Spliced, Error> {
     let source = find(sources, id)?;
-    let spliced = walk::model(source, whole_file, edit).map_err(|error| or_what_it_is(source, error))?;
+    let spliced = walk::model(source, purpose, edit).map_err(|error| or_what_it_is(source, error))?;
     if spliced.len() > MAX_MESSAGE && source.len() <= MAX_MESSAGE {
         return Err(Error::TooLarge { length: spliced.len(), cap: MAX_MESSAGE });
     }

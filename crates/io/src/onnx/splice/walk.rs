@@ -1,5 +1,6 @@
 //! From the model down to its nodes and back up, with the lengths of the messages on the way.
 
+use super::clean;
 use super::item::{Content, Item, Meaning, items_of};
 use super::pieces::{Opening, Spliced};
 use super::record::Record;
@@ -16,16 +17,44 @@ use crate::source::Source;
 /// A length takes at most so many bytes: a record that says more is not followed.
 const MAX_WIDTH: u64 = MAX_VARINT as u64;
 
-/// Walks over the model and asks `edit` for each node. With `whole_file`, all tags will be gone.
+/// What a walk is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Some nodes get other tags.
+    Edit,
+    /// All tags will be gone.
+    Strip,
+    /// All tags and all other metadata will be gone.
+    Clean,
+}
+
+/// What holds nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holder {
+    Graph,
+    Function,
+}
+
+impl Holder {
+    /// The field of the nodes.
+    fn nodes(self) -> u32 {
+        match self {
+            Holder::Graph => graph::NODE,
+            Holder::Function => function::NODE,
+        }
+    }
+}
+
+/// Walks over the model and asks `edit` for each node.
 pub(super) fn model(
     source: &Source,
-    whole_file: bool,
+    purpose: Purpose,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
 ) -> Result<Spliced, Error> {
     let mut walk = Walk {
         reader: Reader::new(source),
         out: Spliced::default(),
-        whole_file,
+        purpose,
         edit,
         frames: Vec::new(),
         next: NodeKey { function: None, index: 0 },
@@ -37,16 +66,19 @@ pub(super) fn model(
         match (field.number, field.value) {
             (model::GRAPH, Value::Bytes(payload)) => {
                 walk.next = main_graph;
-                walk.message(&field, payload, Step::Field("graph"), |walk| walk.nodes(payload, graph::NODE))?;
+                walk.message(&field, payload, Step::Field("graph"), |walk| {
+                    walk.nodes(payload, Holder::Graph)
+                })?;
                 main_graph = walk.next;
                 has_graph = true;
             }
             (model::FUNCTIONS, Value::Bytes(payload)) => {
                 walk.next = NodeKey { function: Some(functions), index: 0 };
                 let step = Step::Item("functions", functions);
-                walk.message(&field, payload, step, |walk| walk.nodes(payload, function::NODE))?;
+                walk.message(&field, payload, step, |walk| walk.nodes(payload, Holder::Function))?;
                 functions += 1;
             }
+            _ if walk.purpose == Purpose::Clean => walk.clean_field_of_model(&field)?,
             _ => walk.out.push_original(field.whole),
         }
     }
@@ -56,10 +88,10 @@ pub(super) fn model(
     Ok(walk.out)
 }
 
-struct Walk<'a, 'e> {
-    reader: Reader<'a>,
-    out: Spliced,
-    whole_file: bool,
+pub(super) struct Walk<'a, 'e> {
+    pub(super) reader: Reader<'a>,
+    pub(super) out: Spliced,
+    purpose: Purpose,
     edit: &'e mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
     frames: Vec<Frame>,
     /// The next node.
@@ -80,7 +112,7 @@ struct Frame {
 
 impl Walk<'_, '_> {
     /// Copies a field that is a message, with what `content` makes of its payload.
-    fn message(
+    pub(super) fn message(
         &mut self,
         field: &Field,
         payload: Extent,
@@ -129,16 +161,17 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The content of a graph or a function; `number` is the field of its nodes.
-    fn nodes(&mut self, payload: Extent, number: u32) -> Result<(), Error> {
+    /// The content of a graph or a function.
+    fn nodes(&mut self, payload: Extent, holder: Holder) -> Result<(), Error> {
         let mut message = Message::new(payload);
         let mut count = 0;
         while let Some(field) = self.reader.next(&mut message)? {
             match field.value {
-                Value::Bytes(payload) if field.number == number => {
+                Value::Bytes(payload) if field.number == holder.nodes() => {
                     self.message(&field, payload, Step::Item("node", count), |walk| walk.node(payload))?;
                     count += 1;
                 }
+                _ if self.purpose == Purpose::Clean => self.clean_field_of(holder, &field)?,
                 _ => self.out.push_original(field.whole),
             }
         }
@@ -162,7 +195,12 @@ impl Walk<'_, '_> {
                 self.restore_widths(&stripped.widths);
                 self.mark_changed(stripped.changed);
                 let mut items = stripped.items;
-                if !self.whole_file && !stripped.widths.is_empty() {
+                if self.purpose == Purpose::Clean {
+                    let kept = items.len();
+                    items.retain(|item| !clean::is_metadata(item));
+                    self.mark_changed(items.len() < kept);
+                }
+                if self.purpose == Purpose::Edit && !stripped.widths.is_empty() {
                     // Tags that stay elsewhere still need to know about the messages around them.
                     items.push(Record { widths: stripped.widths, ..Record::default() }.to_item());
                 }
@@ -185,7 +223,7 @@ impl Walk<'_, '_> {
         (self.edit)(&NodeView { key, doc_string: doc_string.as_deref(), metadata: &metadata })
     }
 
-    fn mark_changed(&mut self, changed: bool) {
+    pub(super) fn mark_changed(&mut self, changed: bool) {
         if let Some(frame) = self.frames.last_mut() {
             frame.changed |= changed;
         }
@@ -245,7 +283,7 @@ impl Walk<'_, '_> {
                 match field.value {
                     Value::Bytes(payload) if field.number == number => {
                         let step = if is_list { Step::Item("graphs", count) } else { Step::Field("g") };
-                        walk.message(&field, payload, step, |walk| walk.nodes(payload, graph::NODE))?;
+                        walk.message(&field, payload, step, |walk| walk.nodes(payload, Holder::Graph))?;
                         count += 1;
                     }
                     _ => walk.out.push_original(field.whole),
