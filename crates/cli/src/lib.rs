@@ -38,6 +38,8 @@ const EXIT_STATUS: &str =
 enum Command {
     Export(commands::export::Arguments),
     Tree(commands::tree::Arguments),
+    Analyze(commands::analyze::Arguments),
+    Strip(commands::strip::Arguments),
     Operators(commands::operators::Arguments),
 }
 
@@ -80,6 +82,8 @@ fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Fail
     match command {
         Command::Export(arguments) => commands::export::run(arguments, session),
         Command::Tree(arguments) => commands::tree::run(arguments, session),
+        Command::Analyze(arguments) => commands::analyze::run(arguments, session),
+        Command::Strip(arguments) => commands::strip::run(arguments, session),
         Command::Operators(arguments) => commands::operators::run(arguments, session),
     }
 }

@@ -299,14 +299,21 @@ fn for_each_node_mut(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Node)) {
     }
 }
 
-impl Node {
-    /// Graphs in the node's attributes, such as the branches of an `If`.
-    pub fn subgraphs(&self) -> impl Iterator<Item = &Graph> {
-        self.attributes.iter().flat_map(|attribute| match &attribute.value {
+impl Attribute {
+    /// The graphs that the attribute holds.
+    pub fn subgraphs(&self) -> &[Graph] {
+        match &self.value {
             AttributeValue::Graph(graph) => std::slice::from_ref(&**graph),
             AttributeValue::Graphs(graphs) => graphs.as_slice(),
             _ => &[],
-        })
+        }
+    }
+}
+
+impl Node {
+    /// Graphs in the node's attributes, such as the branches of an `If`.
+    pub fn subgraphs(&self) -> impl Iterator<Item = &Graph> {
+        self.attributes.iter().flat_map(Attribute::subgraphs)
     }
 
     /// The same to change them.

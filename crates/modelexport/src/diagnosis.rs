@@ -1,6 +1,6 @@
 //! Why a model has many, few or no tagged operations, and what to do about it.
 
-use modelexport_io::sidecar::{Policy, Sidecar, Statistics};
+use modelexport_io::sidecar::{Policy, Sidecar};
 use serde::Serialize;
 
 /// How much of a model its tags tell.
@@ -26,20 +26,55 @@ pub struct Diagnosis {
 
 /// Looks at the numbers of a tagged model.
 pub fn diagnose(sidecar: &Sidecar) -> Diagnosis {
-    let Sidecar { statistics, policy, .. } = sidecar;
-    let Statistics { nodes, tagged_operations, .. } = statistics;
-    let level = match tagged_operations {
-        0 if *nodes > 0 => Level::Zero,
-        tagged if (*tagged as f64) < LOW * *nodes as f64 => Level::Low,
-        _ => Level::High,
+    let modules = &sidecar.modules;
+    let hidden = modules.iter().filter(|module| module.executed && !module.visible);
+    let facts = Facts {
+        nodes: sidecar.statistics.nodes,
+        untold_nodes: 0,
+        tagged_operations: sidecar.statistics.tagged_operations,
+        chosen_modules: modules.iter().filter(|module| module.visible && !module.path.is_empty()).count(),
+        hidden_classes: hidden
+            .map(|module| module.class.rsplit('.').next().unwrap_or_default().to_owned())
+            .collect(),
+        policy: &sidecar.policy,
     };
-    Diagnosis { level, text: text(level, sidecar, policy) }
+    facts.diagnose()
 }
 
-fn text(level: Level, sidecar: &Sidecar, policy: &Policy) -> String {
-    let Statistics { nodes, tagged_operations, .. } = sidecar.statistics;
-    let chosen = sidecar.modules.iter().filter(|module| module.visible && !module.path.is_empty()).count();
-    let hidden = hidden_classes(sidecar);
+/// What a diagnosis is made from.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    pub nodes: u64,
+    /// Nodes of which nothing tells where they come from.
+    pub untold_nodes: u64,
+    /// Nodes whose tag ends in a module that the policy chose.
+    pub tagged_operations: u64,
+    /// Modules below the root that show in tags.
+    pub chosen_modules: usize,
+    /// Classes of executed modules that do not show, one entry for each module.
+    pub hidden_classes: Vec<String>,
+    pub policy: &'a Policy,
+}
+
+impl Facts<'_> {
+    pub fn diagnose(&self) -> Diagnosis {
+        let level = match self.tagged_operations {
+            0 if self.nodes > 0 => Level::Zero,
+            tagged if (tagged as f64) < LOW * self.nodes as f64 => Level::Low,
+            _ => Level::High,
+        };
+        if self.nodes > 0 && self.untold_nodes == self.nodes {
+            let text = "no node says which module it comes from: the file has no tags, and no sidecar lies beside \
+                        it. Tag it with `modelexport tag`, or export the model with `modelexport export`.";
+            return Diagnosis { level, text: text.to_owned() };
+        }
+        Diagnosis { level, text: text(level, self) }
+    }
+}
+
+fn text(level: Level, facts: &Facts<'_>) -> String {
+    let Facts { nodes, tagged_operations, chosen_modules: chosen, policy, .. } = facts;
+    let hidden = hidden_classes(&facts.hidden_classes);
     let preset = &policy.modules;
     match level {
         Level::Zero => format!(
@@ -68,11 +103,11 @@ fn advice(policy: &Policy) -> &'static str {
     }
 }
 
-/// Classes of executed modules that do not show, by how often they occur.
-fn hidden_classes(sidecar: &Sidecar) -> Vec<String> {
+/// Classes with how often they occur, the most frequent first.
+fn hidden_classes(classes: &[String]) -> Vec<String> {
     let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    for module in sidecar.modules.iter().filter(|module| module.executed && !module.visible) {
-        *counts.entry(module.class.rsplit('.').next().unwrap_or_default()).or_default() += 1;
+    for class in classes {
+        *counts.entry(class).or_default() += 1;
     }
     let mut classes: Vec<(&str, usize)> = counts.into_iter().filter(|(class, _)| !class.is_empty()).collect();
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

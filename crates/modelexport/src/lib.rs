@@ -1,5 +1,6 @@
 //! Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
 
+pub mod analyze;
 pub mod diagnosis;
 pub mod embedding;
 pub mod error;
@@ -12,10 +13,15 @@ pub mod policy;
 pub mod python_repr;
 pub mod rules;
 pub mod selector;
+pub mod shapes;
 pub mod strategies;
+pub mod strip;
 pub mod tagged_file;
 pub mod tagger;
 pub mod tags;
+pub mod tensors;
+#[cfg(test)]
+mod test_export;
 pub mod torch_scopes;
 pub mod tree_view;
 

@@ -1,5 +1,7 @@
 //! One file for each subcommand.
 
+pub mod analyze;
 pub mod export;
 pub mod operators;
+pub mod strip;
 pub mod tree;

@@ -1,5 +1,6 @@
 //! How results look.
 
+pub mod csv;
 pub mod json;
 pub mod number;
 pub mod style;

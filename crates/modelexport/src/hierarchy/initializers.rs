@@ -11,6 +11,7 @@ use modelexport_graph::onnx::{Model, Tensor};
 use modelexport_graph::{ModuleId, Name};
 
 use super::Hierarchy;
+use crate::tensors;
 
 /// Adds the initializers of `model`, whose nodes have their origin already.
 pub(super) fn add_initializers(model: &Model, hierarchy: &mut Hierarchy) {
@@ -21,15 +22,17 @@ pub(super) fn add_initializers(model: &Model, hierarchy: &mut Hierarchy) {
         let Some(module) = named_after.or_else(reader).and_then(|id| hierarchy.tree.get_mut(id)) else {
             continue;
         };
-        let size = |product: u64, &dim: &i64| product.checked_mul(u64::try_from(dim).ok()?);
-        let elements = tensor.dims.iter().try_fold(1, size).unwrap_or(0);
-        let bytes = tensor.dtype().and_then(|dtype| dtype.byte_len(elements)).unwrap_or(0);
-        module.parameters.push(Parameter { name: tensor.name.clone(), elements, bytes, is_buffer: false });
+        module.parameters.push(Parameter {
+            name: tensor.name.clone(),
+            elements: tensors::elements(tensor),
+            bytes: tensors::bytes(tensor),
+            is_buffer: false,
+        });
     }
 }
 
 /// For each initializer the deepest module that holds all nodes which read it.
-fn readers<'a>(model: &'a Model, hierarchy: &Hierarchy) -> HashMap<&'a Name, Option<ModuleId>> {
+pub fn readers<'a>(model: &'a Model, hierarchy: &Hierarchy) -> HashMap<&'a Name, Option<ModuleId>> {
     let mut readers: HashMap<&Name, Option<ModuleId>> =
         model.graph.initializers.iter().map(|tensor| (&tensor.name, None)).collect();
     model.graph.for_each_node(&mut |node| {

@@ -15,7 +15,9 @@ use crate::tags::Tags;
 pub use evidence::{Evidence, EvidenceKind};
 pub use from_onnx::from_onnx;
 pub use from_program::from_program;
+pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};
+pub use node_claim::is_marked;
 
 /// Modules with their nodes.
 #[derive(Clone, Debug)]

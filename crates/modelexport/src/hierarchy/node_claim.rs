@@ -57,6 +57,12 @@ impl Claim {
     }
 }
 
+/// Whether a node says itself where it comes from.
+pub fn is_marked(node: &Node) -> bool {
+    let claim = Claim::of(node);
+    claim.stack.is_some() || claim.module.is_some() || claim.tag.is_some()
+}
+
 /// The stack from torch's two lists.
 fn lists(node: &Node) -> Option<Vec<Frame>> {
     let list = |key| python_repr::parse_list(embedding::get(&node.metadata, key)?).ok();

@@ -1,34 +1,10 @@
-use std::path::PathBuf;
-
 use modelexport_graph::onnx::Model;
-use modelexport_io::weights::WeightsMode;
-use modelexport_io::{output, pt2};
 
 use super::*;
-use crate::embedding::Embed;
-use crate::export;
 use crate::policy::{Policy, Preset};
 use crate::rules::{self, Rules};
 use crate::tags::TagFormat;
-
-/// A fixture, exported to `folder` under `policy`.
-fn exported(folder: &Path, fixture: &str, policy: Policy, tag_format: TagFormat) -> PathBuf {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{fixture}/model.pt2"));
-    let archive = pt2::read(&program).unwrap();
-    let source = export::source_of(&program, &archive.program);
-    let options = export::Options {
-        lower: modelexport_lower::Options::default(),
-        policy,
-        tag_format,
-        embed: Embed::BOTH,
-        source_info: false,
-    };
-    let exported = export::export(archive.program, &archive.sources, source, &options).unwrap();
-    let path = folder.join("m.onnx");
-    let transaction = output::Transaction::begin(&path, output::Settings::default()).unwrap();
-    export::write(transaction, exported, &archive.sources, WeightsMode::Embed, &mut |_| ()).unwrap();
-    path
-}
+use crate::test_export::fixture_with;
 
 /// `(node, module, tag of the module, calls)` of every node.
 fn placed(file: &TaggedFile) -> Vec<(String, String, String, Vec<u32>)> {
@@ -62,7 +38,7 @@ fn a_file_tells_the_same_with_its_sidecar_and_without() {
     ];
     for (fixture, policy, format) in cases {
         let folder = tempfile::tempdir().unwrap();
-        let path = exported(folder.path(), fixture, policy, format);
+        let path = fixture_with(folder.path(), fixture, policy, format);
         let with = TaggedFile::open(&path).unwrap();
         for node in &with.sidecar.as_ref().unwrap().nodes {
             let found = placed(&with).into_iter().find(|(name, ..)| **name == *node.name).unwrap();
@@ -78,7 +54,7 @@ fn a_file_tells_the_same_with_its_sidecar_and_without() {
 #[test]
 fn the_calls_of_a_shared_module_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let path = exported(folder.path(), "shared_module", policy(Preset::Model), TagFormat::Instance);
+    let path = fixture_with(folder.path(), "shared_module", policy(Preset::Model), TagFormat::Instance);
     let file = TaggedFile::open(&path).unwrap();
     let later = placed(&file).into_iter().filter(|(.., calls)| calls.iter().any(|&call| call > 0)).count();
     assert!(later > 0);
@@ -96,7 +72,7 @@ fn the_calls_of_a_shared_module_are_told_apart() {
 #[test]
 fn a_file_that_says_nothing_is_refused_unless_any_will_do() {
     let folder = tempfile::tempdir().unwrap();
-    let path = exported(folder.path(), "plain_linear_relu", policy(Preset::Model), TagFormat::Instance);
+    let path = fixture_with(folder.path(), "plain_linear_relu", policy(Preset::Model), TagFormat::Instance);
     std::fs::remove_file(sidecar::path_beside(&path)).unwrap();
     let mut sources = Sources::new();
     let id = sources.add_file(&path).unwrap();

@@ -1,0 +1,100 @@
+//! Every row, with everything that is known of it.
+
+use std::io::{self, Write};
+
+use modelexport::analyze::{Analysis, Figures, ModuleRow, Rows};
+use modelexport_io::onnx::names::for_screen;
+
+use super::summary::{known_number, number, number_column, operators, percent, text_column, write_overview};
+use crate::display::number::{exact, short};
+use crate::display::style::Style;
+use crate::display::table::{self, Cell, Column, Look};
+
+const COLUMNS: [Column; 14] = [
+    text_column("module", 20),
+    text_column("class", 12),
+    number_column("depth"),
+    number_column("calls"),
+    number_column("nodes"),
+    number_column("own"),
+    number_column("params"),
+    number_column("bytes"),
+    number_column("mult-adds"),
+    number_column("share"),
+    number_column("activations"),
+    number_column("coverage"),
+    text_column("method", 6),
+    text_column("operators", 20),
+];
+
+pub fn write(analysis: &Analysis, out: &mut dyn Write, style: Style, width: Option<usize>) -> io::Result<()> {
+    write_overview(analysis, out, style)?;
+    writeln!(out)?;
+    match &analysis.rows {
+        Rows::Modules(rows) => {
+            let rows: Vec<Vec<Cell>> = rows.iter().map(cells).collect();
+            table::write(out, &COLUMNS, &rows, style, width)
+        }
+        Rows::Classes(rows) => {
+            for row in rows {
+                let title = format!("{} ({} ×)", for_screen(&row.class), row.instances);
+                list(out, style, &title, &row.total, &row.own)?;
+            }
+            Ok(())
+        }
+        Rows::Operators(rows) => {
+            for row in rows {
+                writeln!(
+                    out,
+                    "{}\n  {} nodes ({:.1}%) in {} modules, {} multiply-adds, {}B of activations",
+                    style.bold(&for_screen(&row.operator)),
+                    exact(row.nodes),
+                    100.0 * row.share,
+                    exact(row.modules),
+                    exact(row.multiply_adds),
+                    exact(row.activation_bytes)
+                )?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn list(out: &mut dyn Write, style: Style, title: &str, total: &Figures, own: &Figures) -> io::Result<()> {
+    writeln!(out, "{}", style.bold(title))?;
+    let line = |figures: &Figures| {
+        format!(
+            "{} nodes, {} parameters ({}B), {} multiply-adds, {}B of activations: {}",
+            exact(figures.nodes),
+            exact(figures.parameters.elements),
+            exact(figures.parameters.bytes),
+            exact(figures.multiply_adds),
+            exact(figures.activation_bytes),
+            operators(figures, usize::MAX)
+        )
+    };
+    writeln!(out, "  in all  {}", for_screen(&line(total)))?;
+    writeln!(out, "  itself  {}", for_screen(&line(own)))
+}
+
+fn cells(row: &ModuleRow) -> Vec<Cell> {
+    let name = if row.path.is_empty() { "(root)".to_owned() } else { for_screen(&row.path).into_owned() };
+    let total = &row.total;
+    let calls = if row.executed { exact(row.calls.into()) } else { String::new() };
+    vec![
+        Cell::new(name, Look::Bold),
+        Cell::new(for_screen(&row.class), if row.visible { Look::Plain } else { Look::Dim }),
+        Cell::new(row.depth.to_string(), Look::Dim),
+        Cell::new(calls, Look::Plain),
+        number(total.nodes, exact(total.nodes)),
+        number(row.own.nodes, exact(row.own.nodes)),
+        number(total.parameters.elements, exact(total.parameters.elements)),
+        number(total.parameters.bytes, format!("{}B", short(total.parameters.bytes))),
+        known_number(total.multiply_adds, total.unknown_multiply_adds, ""),
+        percent(row.share.multiply_adds),
+        known_number(total.activation_bytes, total.unknown_activations, "B"),
+        Cell::new(format!("{:.1}%", 100.0 * row.coverage), Look::Plain),
+        Cell::new(row.method.unwrap_or_default(), Look::Plain),
+        Cell::new(for_screen(&operators(total, usize::MAX)), Look::Dim),
+    ]
+}

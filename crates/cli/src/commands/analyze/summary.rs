@@ -1,0 +1,275 @@
+//! One page for people.
+
+use std::io::{self, Write};
+
+use modelexport::analyze::{
+    Analysis, ClassRow, Figures, ModuleRow, OperatorRow, Options, Rows, Share, Totals,
+};
+use modelexport::diagnosis::Level;
+use modelexport_io::onnx::names::for_screen;
+
+use super::folding::{Folded, fold};
+use crate::display::number::{counted, exact, short};
+use crate::display::style::Style;
+use crate::display::table::{self, Align, Cell, Column, Cut, Look};
+
+/// Unless a depth is given, the tree is shown as deep as so many rows allow.
+const PAGE: usize = 24;
+
+/// Operators that are named in the overview.
+const OPERATORS: usize = 8;
+
+pub(super) const fn text_column(title: &'static str, least: usize) -> Column {
+    Column { title, align: Align::Left, least: Some(least), cut: Cut::End }
+}
+
+pub(super) const fn number_column(title: &'static str) -> Column {
+    Column { title, align: Align::Right, least: None, cut: Cut::End }
+}
+
+pub fn write(
+    analysis: &Analysis,
+    options: &Options,
+    out: &mut dyn Write,
+    style: Style,
+    width: Option<usize>,
+) -> io::Result<()> {
+    write_overview(analysis, out, style)?;
+    writeln!(out)?;
+    match &analysis.rows {
+        Rows::Modules(rows) => {
+            let rows = module_rows(rows, options);
+            table::write(out, &MODULE_COLUMNS, &rows, style, width)
+        }
+        Rows::Classes(rows) => {
+            let rows: Vec<Vec<Cell>> = rows.iter().map(class_cells).collect();
+            table::write(out, &CLASS_COLUMNS, &rows, style, width)
+        }
+        Rows::Operators(rows) => {
+            let rows: Vec<Vec<Cell>> = rows.iter().map(operator_cells).collect();
+            table::write(out, &OPERATOR_COLUMNS, &rows, style, width)
+        }
+    }
+}
+
+/// File, totals and diagnosis.
+pub(super) fn write_overview(analysis: &Analysis, out: &mut dyn Write, style: Style) -> io::Result<()> {
+    let mut about = vec![];
+    if !analysis.producer.is_empty() {
+        about.push(format!("written by {}", analysis.producer));
+    }
+    about.extend(analysis.opset.map(|opset| format!("opset {opset}")));
+    about.extend(analysis.selector.iter().map(|selector| format!("only {selector}")));
+    let file = for_screen(&analysis.file).into_owned();
+    writeln!(out, "{} {}\n", style.bold(&file), style.dim(&for_screen(&about.join(", "))))?;
+    for (name, text) in facts(analysis) {
+        writeln!(out, "  {}  {}", style.dim(&format!("{name:<13}")), for_screen(&text))?;
+    }
+    Ok(())
+}
+
+fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let Totals { figures, .. } = &analysis.totals;
+    let totals = &analysis.totals;
+    let mut facts = vec![
+        (
+            "nodes",
+            format!(
+                "{} of {} in {}, {} executed, depth {}",
+                exact(figures.nodes),
+                counted(figures.operators.len() as u64, "operator"),
+                counted(totals.modules, "module"),
+                exact(totals.executed_modules),
+                totals.depth
+            ),
+        ),
+        (
+            "parameters",
+            format!(
+                "{} in {} ({}B), and {} of constants",
+                exact(figures.parameters.elements),
+                counted(figures.parameters.count, "tensor"),
+                short(figures.parameters.bytes),
+                bytes(figures.constants.bytes)
+            ),
+        ),
+        ("multiply-adds", estimate(figures.multiply_adds, figures.unknown_multiply_adds, analysis, "")),
+        ("activations", estimate(figures.activation_bytes, figures.unknown_activations, analysis, "B")),
+    ];
+    let methods: Vec<String> =
+        figures.methods.iter().map(|(method, nodes)| format!("{} {method}", exact(*nodes))).collect();
+    let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
+    facts.push(("coverage", format!("{:.1}%{methods}", 100.0 * totals.coverage)));
+    let tags = match analysis.diagnosis.level {
+        Level::High => analysis.diagnosis.text.clone(),
+        Level::Zero => format!("zero: {}", analysis.diagnosis.text),
+        Level::Low => format!("low: {}", analysis.diagnosis.text),
+    };
+    facts.push(("tags", tags));
+    facts.push(("operators", operators(figures, OPERATORS)));
+    facts
+}
+
+fn bytes(count: u64) -> String {
+    format!("{}B", short(count))
+}
+
+/// A number with what it was counted for, and what is missing.
+fn estimate(known: u64, unknown: u64, analysis: &Analysis, unit: &str) -> String {
+    let sizes: Vec<String> = analysis.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+    let sizes = if sizes.is_empty() { String::new() } else { format!(" for {}", sizes.join(", ")) };
+    match unknown {
+        0 => format!("{}{unit}{sizes}", short(known)),
+        unknown => {
+            let (nodes, verb) = (counted(unknown, "node"), if unknown == 1 { "is" } else { "are" });
+            format!("{}{unit}{sizes}; {nodes} {verb} unknown, for want of shapes", short(known))
+        }
+    }
+}
+
+/// `MatMul 14, Add 13, 6 more`.
+pub(super) fn operators(figures: &Figures, shown: usize) -> String {
+    let mut operators: Vec<(&str, u64)> =
+        figures.operators.iter().map(|(operator, nodes)| (&**operator, *nodes)).collect();
+    operators.sort_by_key(|(_, nodes)| std::cmp::Reverse(*nodes));
+    let more = operators.len().saturating_sub(shown);
+    let mut parts: Vec<String> = operators
+        .iter()
+        .take(shown)
+        .map(|(operator, nodes)| format!("{operator} {}", exact(*nodes)))
+        .collect();
+    if more > 0 {
+        parts.push(format!("{more} more"));
+    }
+    parts.join(", ")
+}
+
+const MODULE_COLUMNS: [Column; 9] = [
+    text_column("module", 20),
+    text_column("class", 12),
+    number_column("nodes"),
+    number_column("params"),
+    number_column("bytes"),
+    number_column("share"),
+    number_column("mult-adds"),
+    number_column("share"),
+    number_column("activations"),
+];
+
+fn module_rows(rows: &[ModuleRow], options: &Options) -> Vec<Vec<Cell>> {
+    if options.top.is_some() || options.module.is_some() {
+        return rows.iter().map(|row| module_cells(row, full_name(row), 1)).collect();
+    }
+    let depth = options.depth.unwrap_or_else(|| {
+        let fits = |depth: &usize| fold(rows, *depth).len() <= PAGE;
+        (1..=rows.iter().map(|row| row.depth).max().unwrap_or(1)).take_while(fits).last().unwrap_or(1)
+    });
+    let folded = fold(rows, depth);
+    folded.iter().map(|entry| module_cells(entry.row, tree_name(entry), entry.times)).collect()
+}
+
+fn full_name(row: &ModuleRow) -> Cell {
+    let name = if row.path.is_empty() { "(root)".to_owned() } else { for_screen(&row.path).into_owned() };
+    Cell::new(name, Look::Bold)
+}
+
+/// The last part of the path behind blanks for its level; `0…11 ×12` for layers that are alike.
+fn tree_name(entry: &Folded<'_>) -> Cell {
+    let attribute = |row: &ModuleRow| match row.path.rsplit('.').next() {
+        _ if row.path.is_empty() => "(root)".to_owned(),
+        attribute => for_screen(attribute.unwrap_or_default()).into_owned(),
+    };
+    let cell = Cell::new("  ".repeat(entry.level.min(40)), Look::Plain);
+    match entry.count {
+        1 => cell.and(attribute(entry.row), Look::Bold),
+        count => cell
+            .and(format!("{}…{}", attribute(entry.row), attribute(entry.last)), Look::Bold)
+            .and(format!(" ×{count}"), Look::Dim),
+    }
+}
+
+pub(super) fn percent(share: f64) -> Cell {
+    if share == 0.0 {
+        Cell::new("", Look::Dim)
+    } else {
+        Cell::new(format!("{:.1}%", 100.0 * share), Look::Plain)
+    }
+}
+
+pub(super) fn number(value: u64, text: String) -> Cell {
+    if value == 0 { Cell::new("0", Look::Dim) } else { Cell::new(text, Look::Plain) }
+}
+
+/// A number that may not be all: with a `+` behind it, or `?` if nothing is known.
+pub(super) fn known_number(known: u64, unknown: u64, unit: &str) -> Cell {
+    match (known, unknown) {
+        (0, 0) => Cell::new("0", Look::Dim),
+        (0, _) => Cell::new("?", Look::Dim),
+        (known, 0) => Cell::new(format!("{}{unit}", short(known)), Look::Plain),
+        (known, _) => Cell::new(format!("{}{unit}+", short(known)), Look::Plain),
+    }
+}
+
+fn figure_cells(figures: &Figures, share: Share, times: usize) -> Vec<Cell> {
+    let times = times as u64;
+    let parameters = figures.parameters.elements.saturating_mul(times);
+    let bytes = figures.parameters.bytes.saturating_mul(times);
+    let unknown = (figures.unknown_multiply_adds, figures.unknown_activations);
+    vec![
+        number(figures.nodes, exact(figures.nodes.saturating_mul(times))),
+        number(parameters, short(parameters)),
+        number(bytes, format!("{}B", short(bytes))),
+        percent(share.parameters * times as f64),
+        known_number(figures.multiply_adds.saturating_mul(times), unknown.0, ""),
+        percent(share.multiply_adds * times as f64),
+        known_number(figures.activation_bytes.saturating_mul(times), unknown.1, "B"),
+    ]
+}
+
+/// Figures of `times` modules that are alike are those of all of them.
+fn module_cells(row: &ModuleRow, name: Cell, times: usize) -> Vec<Cell> {
+    let class = for_screen(row.class.rsplit('.').next().unwrap_or_default()).into_owned();
+    let mut cells = vec![name, Cell::new(class, if row.visible { Look::Plain } else { Look::Dim })];
+    cells.extend(figure_cells(&row.total, row.share, times));
+    cells
+}
+
+const CLASS_COLUMNS: [Column; 9] = [
+    text_column("class", 20),
+    number_column("instances"),
+    number_column("nodes"),
+    number_column("params"),
+    number_column("bytes"),
+    number_column("share"),
+    number_column("mult-adds"),
+    number_column("share"),
+    number_column("activations"),
+];
+
+fn class_cells(row: &ClassRow) -> Vec<Cell> {
+    let name =
+        if row.class.is_empty() { "(unknown)".to_owned() } else { for_screen(&row.class).into_owned() };
+    let mut cells = vec![Cell::new(name, Look::Bold), Cell::new(exact(row.instances), Look::Plain)];
+    cells.extend(figure_cells(&row.total, row.share, 1));
+    cells
+}
+
+const OPERATOR_COLUMNS: [Column; 6] = [
+    text_column("operator", 20),
+    number_column("nodes"),
+    number_column("share"),
+    number_column("modules"),
+    number_column("mult-adds"),
+    number_column("activations"),
+];
+
+fn operator_cells(row: &OperatorRow) -> Vec<Cell> {
+    vec![
+        Cell::new(for_screen(&row.operator), Look::Bold),
+        number(row.nodes, exact(row.nodes)),
+        percent(row.share),
+        number(row.modules, exact(row.modules)),
+        known_number(row.multiply_adds, row.unknown_multiply_adds, ""),
+        known_number(row.activation_bytes, row.unknown_activations, "B"),
+    ]
+}

@@ -1,0 +1,267 @@
+//! The rows of an analysis: modules, classes or operators.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use modelexport_graph::{ModuleId, ModuleTree, Name};
+use serde::Serialize;
+
+use super::figures::{Collected, Figures};
+use super::{By, Options};
+use crate::selector::depths;
+use crate::shapes::Cost;
+use crate::tagged_file::TaggedFile;
+
+/// One list, by what was asked for.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rows {
+    Modules(Vec<ModuleRow>),
+    Classes(Vec<ClassRow>),
+    Operators(Vec<OperatorRow>),
+}
+
+impl Rows {
+    pub fn len(&self) -> usize {
+        match self {
+            Rows::Modules(rows) => rows.len(),
+            Rows::Classes(rows) => rows.len(),
+            Rows::Operators(rows) => rows.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Parts of the whole file, from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Share {
+    pub nodes: f64,
+    pub parameters: f64,
+    pub multiply_adds: f64,
+    pub activation_bytes: f64,
+}
+
+impl Share {
+    fn of(part: &Figures, whole: &Figures) -> Share {
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        Share {
+            nodes: share(part.nodes, whole.nodes),
+            parameters: share(part.parameters.elements, whole.parameters.elements),
+            multiply_adds: share(part.multiply_adds, whole.multiply_adds),
+            activation_bytes: share(part.activation_bytes, whole.activation_bytes),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ModuleRow {
+    pub path: Name,
+    pub class: Name,
+    pub tag: Name,
+    /// Whether the module itself is a segment of tags.
+    pub visible: bool,
+    pub parent: Option<Name>,
+    pub depth: usize,
+    pub executed: bool,
+    pub calls: u32,
+    /// Share of its nodes, with those below, that say themselves where they come from.
+    pub coverage: f64,
+    /// How the modules of most of its nodes were found.
+    pub method: Option<&'static str>,
+    /// Of `total`.
+    pub share: Share,
+    pub own: Figures,
+    pub total: Figures,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassRow {
+    pub class: Name,
+    pub instances: u64,
+    /// Of `total`.
+    pub share: Share,
+    pub own: Figures,
+    /// With all modules below. An instance inside another of the same class counts once.
+    pub total: Figures,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct OperatorRow {
+    pub operator: Name,
+    pub nodes: u64,
+    /// Modules that have such nodes themselves.
+    pub modules: u64,
+    /// Share of all nodes, from 0 to 1.
+    pub share: f64,
+    pub multiply_adds: u64,
+    pub unknown_multiply_adds: u64,
+    pub activation_bytes: u64,
+    pub unknown_activations: u64,
+}
+
+/// Which modules are looked at.
+pub(super) struct Scope<'a> {
+    selected: Option<&'a [ModuleId]>,
+    /// By [`ModuleId`]: levels below the nearest selected module, or below the root if none was selected.
+    levels: Vec<Option<usize>>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(file: &TaggedFile, selected: Option<&'a [ModuleId]>) -> Self {
+        let tree = &file.hierarchy.tree;
+        let mut levels: Vec<Option<usize>> = vec![None; tree.len()];
+        for &id in selected.unwrap_or(&[ModuleId::ROOT]) {
+            if let Some(level) = levels.get_mut(id.0 as usize) {
+                *level = Some(0);
+            }
+        }
+        for (id, module) in tree.iter() {
+            let above = module.parent.and_then(|parent| levels.get(parent.0 as usize).copied().flatten());
+            if let Some(level @ None) = levels.get_mut(id.0 as usize) {
+                *level = above.map(|above| above + 1);
+            }
+        }
+        Scope { selected, levels }
+    }
+
+    /// Whether a module is selected or lies below one that is.
+    pub(super) fn holds(&self, id: ModuleId) -> bool {
+        self.level(id).is_some()
+    }
+
+    fn level(&self, id: ModuleId) -> Option<usize> {
+        self.levels.get(id.0 as usize).copied().flatten()
+    }
+
+    /// Selected modules stand alone unless a depth is asked for; the whole tree is shown as a tree.
+    fn shows(&self, id: ModuleId, depth: Option<usize>) -> bool {
+        let deepest = depth.unwrap_or(if self.selected.is_some() { 0 } else { usize::MAX });
+        self.level(id).is_some_and(|level| level <= deepest)
+    }
+}
+
+pub(super) fn rows(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>, options: &Options) -> Rows {
+    match options.by {
+        By::Module => Rows::Modules(modules(file, collected, scope, options)),
+        By::Class => {
+            Rows::Classes(top(classes(file, collected, scope), options.top, |row| weight(&row.total)))
+        }
+        By::Op => Rows::Operators(top(operators(file, collected, scope), options.top, |row| {
+            (row.multiply_adds, row.nodes, 0)
+        })),
+    }
+}
+
+/// What rows are ordered by: multiply-adds, then parameters, then nodes.
+fn weight(figures: &Figures) -> (u64, u64, u64) {
+    (figures.multiply_adds, figures.parameters.elements, figures.nodes)
+}
+
+/// The largest first; rows of one size keep their order.
+fn top<T>(mut rows: Vec<T>, count: Option<usize>, weight: impl Fn(&T) -> (u64, u64, u64)) -> Vec<T> {
+    rows.sort_by_key(|row| Reverse(weight(row)));
+    rows.truncate(count.unwrap_or(usize::MAX));
+    rows
+}
+
+fn modules(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>, options: &Options) -> Vec<ModuleRow> {
+    let tree = &file.hierarchy.tree;
+    let depths = depths(tree);
+    let whole = collected.total(ModuleId::ROOT);
+    let shown = in_order(tree).into_iter().filter(|id| scope.shows(*id, options.depth));
+    let row = |id: ModuleId| {
+        let module = tree.get(id)?;
+        let total = collected.total(id);
+        Some(ModuleRow {
+            path: module.path.clone(),
+            class: module.class.clone(),
+            tag: file.tags.tag(id).clone(),
+            visible: file.tags.is_visible(id),
+            parent: module.parent.and_then(|parent| tree.get(parent)).map(|parent| parent.path.clone()),
+            depth: depths.get(id.0 as usize).copied().unwrap_or(0),
+            executed: module.order.is_some(),
+            calls: module.calls,
+            coverage: total.coverage(),
+            method: total.methods.iter().max_by_key(|(_, nodes)| **nodes).map(|(method, _)| *method),
+            share: Share::of(total, whole),
+            own: collected.own(id).clone(),
+            total: total.clone(),
+        })
+    };
+    let rows: Vec<ModuleRow> = shown.filter_map(row).collect();
+    match options.top {
+        Some(_) => top(rows, options.top, |row| weight(&row.total)),
+        None => rows,
+    }
+}
+
+/// Each module right before the modules below it.
+fn in_order(tree: &ModuleTree) -> Vec<ModuleId> {
+    let mut order = Vec::with_capacity(tree.len());
+    let mut stack = vec![ModuleId::ROOT];
+    while let Some(id) = stack.pop() {
+        order.push(id);
+        stack.extend(tree.get(id).into_iter().flat_map(|module| module.children.iter().rev()));
+    }
+    order
+}
+
+fn classes(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>) -> Vec<ClassRow> {
+    let tree = &file.hierarchy.tree;
+    let whole = collected.total(ModuleId::ROOT);
+    let mut rows: BTreeMap<&Name, ClassRow> = BTreeMap::new();
+    for (id, module) in tree.iter().filter(|(id, _)| scope.holds(*id)) {
+        let row = rows.entry(&module.class).or_insert_with(|| ClassRow {
+            class: module.class.clone(),
+            instances: 0,
+            share: Share::default(),
+            own: Figures::default(),
+            total: Figures::default(),
+        });
+        row.instances += 1;
+        row.own.add(collected.own(id));
+        let above = tree.chain(id);
+        let is_inside = above.iter().rev().skip(1).any(|&above| {
+            scope.holds(above) && tree.get(above).is_some_and(|above| above.class == module.class)
+        });
+        if !is_inside {
+            row.total.add(collected.total(id));
+        }
+    }
+    let with_share = |row: ClassRow| ClassRow { share: Share::of(&row.total, whole), ..row };
+    rows.into_values().map(with_share).collect()
+}
+
+fn operators(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>) -> Vec<OperatorRow> {
+    let mut nodes: BTreeMap<&Name, (u64, u64)> = BTreeMap::new();
+    let modules = file.hierarchy.tree.iter().map(|(id, _)| id).filter(|id| scope.holds(*id));
+    for id in modules {
+        for (operator, count) in &collected.own(id).operators {
+            let known = nodes.entry(operator).or_default();
+            *known = (known.0 + count, known.1 + 1);
+        }
+    }
+    let mut costs: BTreeMap<&Name, Cost> = BTreeMap::new();
+    for (_, operator, cost) in collected.costs().filter(|(module, ..)| scope.holds(*module)) {
+        let known = costs.entry(operator).or_default();
+        *known = known.plus(cost);
+    }
+    let all = collected.total(ModuleId::ROOT).nodes;
+    let row = |(operator, (nodes, modules)): (&Name, (u64, u64))| {
+        let cost = costs.get(operator).copied().unwrap_or_default();
+        OperatorRow {
+            operator: operator.clone(),
+            nodes,
+            modules,
+            share: if all == 0 { 0.0 } else { nodes as f64 / all as f64 },
+            multiply_adds: cost.multiply_adds,
+            unknown_multiply_adds: cost.unknown_multiply_adds,
+            activation_bytes: cost.activation_bytes,
+            unknown_activations: cost.unknown_activations,
+        }
+    };
+    nodes.into_iter().map(row).collect()
+}

@@ -1,0 +1,117 @@
+use super::*;
+use crate::test_export::{fixture, fixtures};
+
+fn analysis(name: &str, options: &Options) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    analyze(&fixture(folder.path(), name), options).unwrap()
+}
+
+fn modules(analysis: &Analysis) -> &[ModuleRow] {
+    match &analysis.rows {
+        Rows::Modules(rows) => rows,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_node_and_weight_counts_for_one_module() {
+    for name in fixtures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fixture(folder.path(), &name);
+        let file = TaggedFile::open(&path).unwrap();
+        let analysis = analyze_file(&file, &Options::default()).unwrap();
+        let root = &modules(&analysis)[0].total;
+        assert_eq!(*root, analysis.totals.figures, "{name}");
+        let mut nodes = 0;
+        file.model.for_each_node(&mut |_| nodes += 1);
+        assert_eq!(root.nodes, nodes, "{name}");
+        assert_eq!(root.operators.values().sum::<u64>(), nodes, "{name}");
+        assert_eq!(root.methods.values().sum::<u64>(), nodes, "{name}");
+        let mut own = Figures::default();
+        modules(&analysis).iter().for_each(|row| own.add(&row.own));
+        assert_eq!(own, *root, "{name}");
+        let mut elements = 0;
+        crate::tensors::for_each(&file.model, &mut |tensor| elements += crate::tensors::elements(tensor));
+        assert_eq!(root.parameters.elements + root.constants.elements, elements, "{name}");
+        assert_eq!(analysis.totals.coverage, 1.0, "{name}");
+    }
+}
+
+/// 22,496 parameters is what `sum(p.numel() for p in model.parameters())` gives for the fixture.
+#[test]
+fn parameters_are_those_of_the_model() {
+    let whole = analysis("bert_tiny", &Options::default());
+    assert_eq!(whole.totals.figures.parameters.elements, 22_496);
+    assert_eq!(whole.totals.figures.parameters.bytes, 4 * 22_496);
+}
+
+#[test]
+fn a_selector_chooses_rows_and_totals() {
+    let select = |module: &str, depth| Options { module: Some(module.into()), depth, ..Options::default() };
+    let layers = analysis("bert_tiny", &select("class:BertLayer", None));
+    let paths: Vec<&str> = modules(&layers).iter().map(|row| &*row.path).collect();
+    assert_eq!(paths, ["encoder.layer.0", "encoder.layer.1"]);
+    let nodes: u64 = modules(&layers).iter().map(|row| row.total.nodes).sum();
+    assert_eq!(layers.totals.figures.nodes, nodes);
+    let below = analysis("bert_tiny", &select("encoder.layer.0", Some(1)));
+    assert!(modules(&below).len() > 1);
+    assert!(modules(&below).iter().all(|row| row.path.starts_with("encoder.layer.0")));
+    let folder = tempfile::tempdir().unwrap();
+    let error = analyze(&fixture(folder.path(), "bert_tiny"), &select("class:BertLayr", None)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "selector \"class:BertLayr\": no module matches; near matches: class:BertLayer, class:BertPooler"
+    );
+}
+
+#[test]
+fn depth_and_top_choose_rows() {
+    let flat = analysis("bert_tiny", &Options { depth: Some(1), ..Options::default() });
+    assert_eq!(modules(&flat).iter().map(|row| row.depth).max(), Some(1));
+    let top = analysis("bert_tiny", &Options { top: Some(3), ..Options::default() });
+    let sizes: Vec<u64> = modules(&top).iter().map(|row| row.total.multiply_adds).collect();
+    assert_eq!(sizes.len(), 3);
+    assert!(sizes.is_sorted_by(|a, b| a >= b) && sizes[0] > 0, "{sizes:?}");
+}
+
+#[test]
+fn classes_and_operators_sum_up_to_the_file() {
+    for name in fixtures() {
+        let by = |by| analysis(&name, &Options { by, ..Options::default() });
+        let whole = by(By::Module).totals.figures;
+        let Rows::Classes(classes) = by(By::Class).rows else { panic!("no classes") };
+        assert_eq!(classes.iter().map(|row| row.own.nodes).sum::<u64>(), whole.nodes, "{name}");
+        assert!(classes.iter().all(|row| row.total.nodes <= whole.nodes), "{name}");
+        let Rows::Operators(operators) = by(By::Op).rows else { panic!("no operators") };
+        assert_eq!(operators.iter().map(|row| row.nodes).sum::<u64>(), whole.nodes, "{name}");
+        let multiply_adds: u64 = operators.iter().map(|row| row.multiply_adds).sum();
+        assert_eq!(multiply_adds, whole.multiply_adds, "{name}");
+    }
+}
+
+#[test]
+fn sizes_of_named_dimensions_scale_the_estimate() {
+    let with = |size: u64| {
+        let plain = analysis("dynamic_batch_seq", &Options::default());
+        let sizes = plain.sizes.keys().map(|name| (name.clone(), size)).collect();
+        let scaled = analysis("dynamic_batch_seq", &Options { sizes, ..Options::default() });
+        (scaled.sizes.len(), scaled.totals.figures.multiply_adds, scaled.totals.figures.unknown_multiply_adds)
+    };
+    let (names, one, unknown) = with(1);
+    assert!(names > 0 && one > 0);
+    assert_eq!(unknown, 0);
+    assert!(with(4).1 >= 4 * one, "{one} {:?}", with(4));
+}
+
+#[test]
+fn a_file_without_tags_is_analysed_as_one_module() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = fixture(folder.path(), "bert_tiny");
+    let plain = folder.path().join("plain.onnx");
+    crate::strip::strip(&path, &plain, &crate::strip::Options { all_metadata: true, overwrite: false })
+        .unwrap();
+    let analysis = analyze(&plain, &Options::default()).unwrap();
+    assert_eq!((analysis.totals.coverage, modules(&analysis).len()), (0.0, 1));
+    assert!(analysis.totals.figures.multiply_adds > 0);
+    assert!(analysis.diagnosis.text.starts_with("no node says which module"), "{}", analysis.diagnosis.text);
+}

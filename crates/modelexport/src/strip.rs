@@ -1,0 +1,96 @@
+//! `strip`: an ONNX file without tags, every other byte as it was.
+
+use std::path::Path;
+
+use modelexport_graph::onnx::Model;
+use modelexport_io::output::{Settings, Transaction};
+use modelexport_io::source::Sources;
+use modelexport_io::{onnx, sidecar, spliced_file};
+use serde::Serialize;
+
+use crate::Error;
+use crate::embedding::DocString;
+use crate::tensors::external_locations;
+
+/// What a user can choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Also take out what other tools noted: torch's entries with their stack traces, and all other metadata.
+    pub all_metadata: bool,
+    /// Replace the output if it exists.
+    pub overwrite: bool,
+}
+
+/// What [`strip()`] did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stripped {
+    pub file: String,
+    pub output: String,
+    pub nodes: u64,
+    /// Nodes that carried tags of modelexport.
+    pub tagged_nodes: u64,
+    pub bytes_before: u64,
+    pub bytes_after: u64,
+    /// The sidecar that lay beside the output and is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_sidecar: Option<String>,
+    /// Files with weights that the output names but that were not copied, as the output lies in another folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights_elsewhere: Vec<String>,
+}
+
+/// Writes `output`: `path` without tags, and without its other metadata if that is wanted. A sidecar beside the output
+/// goes too. Weights in other files stay where they are.
+pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, Error> {
+    let settings = Settings { overwrite: options.overwrite, ..Settings::default() };
+    let mut transaction = Transaction::begin(output, settings)?;
+    let mut sources = Sources::new();
+    let source = sources.add_file(path)?;
+    let bytes_before = sources.len(source).unwrap_or_default();
+    let model = onnx::read_source(&sources, source)?;
+    let spliced =
+        if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
+    let bytes_after = spliced_file::stage(&mut transaction, &spliced, source, &sources, &mut |_| ())
+        .map_err(modelexport_io::weights::Error::Stream)?;
+    transaction.commit()?;
+    let (nodes, tagged_nodes) = count(&model);
+    let is_elsewhere = folder(path) != folder(output);
+    Ok(Stripped {
+        file: path.display().to_string(),
+        output: output.display().to_string(),
+        nodes,
+        tagged_nodes,
+        bytes_before,
+        bytes_after,
+        removed_sidecar: remove_sidecar(output)?,
+        weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
+    })
+}
+
+/// The folder of a file, by its real path where there is one.
+fn folder(file: &Path) -> Option<std::path::PathBuf> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).canonicalize().ok()
+}
+
+/// All nodes, and those that carry our tags.
+fn count(model: &Model) -> (u64, u64) {
+    let (mut nodes, mut tagged) = (0, 0);
+    model.for_each_node(&mut |node| {
+        let has_entry = node.metadata.iter().any(|(key, _)| key.starts_with(onnx::OWN_PREFIX));
+        nodes += 1;
+        tagged += u64::from(has_entry || DocString::parse(&node.doc_string).is_some());
+    });
+    (nodes, tagged)
+}
+
+/// A sidecar that tells the tags of what stood at `output` before would tell those of the new file. What is not a
+/// sidecar stays.
+fn remove_sidecar(output: &Path) -> Result<Option<String>, Error> {
+    let beside = sidecar::path_beside(output);
+    if sidecar::read(&beside).is_err() {
+        return Ok(None);
+    }
+    std::fs::remove_file(&beside).map_err(|source| Error::Write { path: beside.clone(), source })?;
+    Ok(Some(beside.display().to_string()))
+}
