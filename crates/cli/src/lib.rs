@@ -37,6 +37,7 @@ const EXIT_STATUS: &str =
 #[derive(Subcommand)]
 enum Command {
     Export(commands::export::Arguments),
+    Tag(commands::tag::Arguments),
     Tree(commands::tree::Arguments),
     Analyze(commands::analyze::Arguments),
     Strip(commands::strip::Arguments),
@@ -81,6 +82,7 @@ pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
 fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Failure> {
     match command {
         Command::Export(arguments) => commands::export::run(arguments, session),
+        Command::Tag(arguments) => commands::tag::run(arguments, session),
         Command::Tree(arguments) => commands::tree::run(arguments, session),
         Command::Analyze(arguments) => commands::analyze::run(arguments, session),
         Command::Strip(arguments) => commands::strip::run(arguments, session),

@@ -87,6 +87,11 @@ impl DType {
         }
     }
 
+    /// The type that [`name`](DType::name) calls so.
+    pub fn from_name(name: &str) -> Option<DType> {
+        ALL.into_iter().find(|dtype| dtype.name() == name)
+    }
+
     /// PyTorch's name without `torch.`, such as `float32`; for ONNX-only types the name that ONNX uses.
     pub fn name(self) -> &'static str {
         use DType::*;
@@ -180,8 +185,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn onnx_codes_are_one_to_one() {
+    fn names_and_onnx_codes_are_one_to_one() {
         for dtype in ALL {
+            assert_eq!(DType::from_name(dtype.name()), Some(dtype));
             if let Some(code) = dtype.onnx_code() {
                 assert_eq!(DType::from_onnx_code(code), Some(dtype));
             }

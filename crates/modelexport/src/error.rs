@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use modelexport_io::{ErrorKind, onnx, output, pt2, sidecar, source, weights};
 
+use crate::strategies::Strategy;
+use crate::strategies::evidence::EvidenceFormat;
 use crate::{interface, rules, selector};
 
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +42,11 @@ pub enum Error {
          and no sidecar {}", path.display(), sidecar.display()
     )]
     NoHierarchy { path: PathBuf, sidecar: PathBuf },
+    #[error(
+        "the strategy {} needs {}, which evidence of the kind {} does not have",
+        strategy.name(), strategy.needs(), evidence.name()
+    )]
+    Strategy { strategy: Strategy, evidence: EvidenceFormat },
 }
 
 /// `ENOENT` and `EEXIST`, which all systems number alike.
@@ -62,7 +69,7 @@ impl Error {
             Error::Write { .. } => ErrorKind::Io,
             Error::NoData { .. } => ErrorKind::BadInput,
             Error::Read { .. } => ErrorKind::Io,
-            Error::NoHierarchy { .. } => ErrorKind::BadInput,
+            Error::NoHierarchy { .. } | Error::Strategy { .. } => ErrorKind::BadInput,
         }
     }
 

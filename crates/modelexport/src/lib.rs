@@ -16,6 +16,7 @@ pub mod selector;
 pub mod shapes;
 pub mod strategies;
 pub mod strip;
+pub mod tag;
 pub mod tagged_file;
 pub mod tagger;
 pub mod tags;

@@ -3,6 +3,7 @@
 mod policy;
 
 use clap::{Args, ValueEnum};
+use modelexport::embedding::Embed;
 
 pub use policy::PolicyArguments;
 
@@ -36,4 +37,10 @@ pub enum Format {
     Text,
     /// For programs
     Json,
+}
+
+/// What `--embed` takes.
+pub fn parse_embed(text: &str) -> Result<Embed, String> {
+    Embed::parse(text)
+        .ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())
 }

@@ -4,4 +4,5 @@ pub mod analyze;
 pub mod export;
 pub mod operators;
 pub mod strip;
+pub mod tag;
 pub mod tree;

@@ -5,7 +5,7 @@ mod from_onnx;
 mod from_program;
 mod initializers;
 mod load;
-mod node_claim;
+pub(crate) mod node_claim;
 mod tag_tree;
 
 use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};

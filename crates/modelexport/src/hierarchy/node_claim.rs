@@ -16,14 +16,14 @@ const NO_STACK: &str = "_empty_nn_module_stack_from_metadata_hook";
 
 /// A module call in a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub path: String,
     pub class: String,
 }
 
 /// Everything that a node's own text claims. What cannot be read is left out: it is not ours to refuse.
 #[derive(Debug, Default)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     /// Module calls from the root down, without the operation.
     pub stack: Option<(EvidenceKind, Vec<Frame>)>,
     /// Path of the deepest module, from our own entry.

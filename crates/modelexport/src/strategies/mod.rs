@@ -13,10 +13,12 @@
 
 pub mod align;
 pub mod auxiliary;
+mod enhanced_semantic;
 pub mod evidence;
 mod fx_graph;
 pub mod graph;
 pub mod parameters;
+mod retag;
 mod usage_based;
 
 use modelexport_graph::onnx::{AtenSource, Origin};
@@ -74,16 +76,22 @@ pub struct Context<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strategy {
     FxGraph,
+    EnhancedSemantic,
     UsageBased,
+    Retag,
 }
 
 impl Strategy {
-    pub const ALL: [Strategy; 2] = [Strategy::FxGraph, Strategy::UsageBased];
+    /// The one that tells most first.
+    pub const ALL: [Strategy; 4] =
+        [Strategy::Retag, Strategy::FxGraph, Strategy::EnhancedSemantic, Strategy::UsageBased];
 
     pub fn name(self) -> &'static str {
         match self {
             Strategy::FxGraph => "fx_graph",
+            Strategy::EnhancedSemantic => "enhanced_semantic",
             Strategy::UsageBased => "usage_based",
+            Strategy::Retag => "retag",
         }
     }
 
@@ -91,7 +99,9 @@ impl Strategy {
     pub fn summary(self) -> &'static str {
         match self {
             Strategy::FxGraph => "the captured ATen graph, laid along the nodes",
-            Strategy::UsageBased => "readers of parameters, then producers up to the boundaries",
+            Strategy::EnhancedSemantic => "metadata, scope names and parameter names in the file",
+            Strategy::UsageBased => "who reads which parameter, and what leads there",
+            Strategy::Retag => "the tagged file that this one was made from",
         }
     }
 
@@ -103,7 +113,19 @@ impl Strategy {
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
             Strategy::FxGraph => evidence.program.is_some(),
+            Strategy::EnhancedSemantic => true,
             Strategy::UsageBased => !evidence.parameters.is_empty(),
+            Strategy::Retag => evidence.original.is_some(),
+        }
+    }
+
+    /// The evidence that the strategy needs, in words.
+    pub fn needs(self) -> &'static str {
+        match self {
+            Strategy::FxGraph => "a captured program (.pt2)",
+            Strategy::EnhancedSemantic => "any evidence",
+            Strategy::UsageBased => "evidence that lists parameters",
+            Strategy::Retag => "a tagged ONNX file or a sidecar",
         }
     }
 
@@ -111,7 +133,9 @@ impl Strategy {
     fn draft(self, context: &Context<'_>) -> Draft {
         match self {
             Strategy::FxGraph => fx_graph::draft(context),
+            Strategy::EnhancedSemantic => enhanced_semantic::draft(context),
             Strategy::UsageBased => usage_based::draft(context),
+            Strategy::Retag => retag::draft(context),
         }
     }
 }

@@ -16,7 +16,7 @@ use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
 
-use crate::arguments::{Format, PolicyArguments};
+use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -82,11 +82,6 @@ Examples:
   modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
 
 Next: modelexport tree model.onnx";
-
-fn parse_embed(text: &str) -> Result<Embed, String> {
-    Embed::parse(text)
-        .ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())
-}
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let began = Instant::now();

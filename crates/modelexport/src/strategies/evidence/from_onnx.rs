@@ -11,10 +11,9 @@ use super::from_sidecar::add_parameters;
 use super::{Evidence, EvidenceFormat, Original, ScopeId};
 use crate::hierarchy;
 
-/// `None` if nothing in the file tells where any node comes from.
-pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
-    let OnnxFile { mut model, sources } = file;
-    let found = hierarchy::from_onnx(&mut model, sidecar.as_ref());
+/// What a file tells about itself, for strategies that read it; `None` if that is nothing.
+pub fn from_itself(model: &mut Model, sidecar: Option<Sidecar>) -> Option<Evidence> {
+    let found = hierarchy::from_onnx(model, sidecar.as_ref());
     if found.evidence.is_empty() {
         return None;
     }
@@ -22,7 +21,14 @@ pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
     evidence.tags_only = found.tags_only;
     evidence.policy = sidecar.map(|sidecar| sidecar.policy);
     add_parameters(&mut evidence);
-    note_readers(&mut evidence, &model);
+    note_readers(&mut evidence, model);
+    Some(evidence)
+}
+
+/// What a tagged file tells about another that was made from it; `None` if that is nothing.
+pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
+    let OnnxFile { mut model, sources } = file;
+    let mut evidence = from_itself(&mut model, sidecar)?;
     let mut nodes: HashMap<Name, Option<ScopeId>> = HashMap::new();
     model.for_each_node(&mut |node| {
         let call = node.origin.as_ref().map(|origin| origin.scope);

@@ -6,7 +6,7 @@ use modelexport_graph::aten::{Arg, Graph, InputSpec, SymOr, ValueId, Weight};
 use modelexport_graph::{ModuleId, ScopeId, Scopes, StridedView};
 use modelexport_io::pt2::Archive;
 
-use super::{Evidence, EvidenceFormat, ParameterFact, ParameterId};
+use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
 
 pub fn from_program(archive: Archive) -> Evidence {
     let program = &archive.program;
@@ -48,6 +48,7 @@ fn add_weights(evidence: &mut Evidence, weights: &[Weight]) -> Vec<ParameterId> 
                 readers: Vec::new(),
                 dtype: Some(weight.dtype),
                 elements: weight.sizes.iter().fold(1u64, |product, &size| product.saturating_mul(size)),
+                sorted_dims: Some(sorted_dims(weight.sizes.iter().copied())),
                 fingerprint: None,
             }),
         };
@@ -59,7 +60,7 @@ fn add_weights(evidence: &mut Evidence, weights: &[Weight]) -> Vec<ParameterId> 
     ids
 }
 
-/// Notes who reads `known` values, those that are handed to subgraphs included.
+/// Notes all operators and who reads `known` values, those that are handed to subgraphs included.
 fn read_graph(
     graph: &Graph,
     known: &HashMap<ValueId, ParameterId>,
@@ -78,11 +79,17 @@ fn read_graph(
                 _ => None,
             })
             .collect();
-        for parameter in read.iter().filter_map(|value| known.get(value)).filter(|_| subgraphs.is_empty()) {
-            if let Some(fact) = evidence.parameters.get_mut(*parameter)
-                && !fact.readers.contains(&scope)
-            {
-                fact.readers.push(scope);
+        if subgraphs.is_empty() {
+            let parameters: Vec<ParameterId> =
+                read.iter().filter_map(|value| known.get(value)).copied().collect();
+            for &parameter in &parameters {
+                let fact = evidence.parameters.get_mut(parameter);
+                if let Some(fact) = fact.filter(|fact| !fact.readers.contains(&scope)) {
+                    fact.readers.push(scope);
+                }
+            }
+            if node.outputs.iter().any(|output| matches!(output, Arg::Tensor(_) | Arg::Tensors(_))) {
+                evidence.ops.push(OpFact { call: scope, parameters });
             }
         }
         for subgraph in subgraphs {

@@ -67,6 +67,7 @@ pub(super) fn add_parameters(evidence: &mut Evidence) {
                 readers: Vec::new(),
                 dtype: None,
                 elements: parameter.elements,
+                sorted_dims: None,
                 fingerprint: None,
             })
         })

@@ -3,9 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
-use modelexport_io::{onnx, pt2, sidecar, source};
+use modelexport_io::{onnx, pt2, sidecar, source, trace};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-use super::{Evidence, from_onnx, from_program, from_sidecar};
+use super::{Evidence, from_onnx, from_program, from_sidecar, from_trace};
 use crate::Error;
 
 /// Reads evidence: a trace, a `.pt2`, a sidecar, or an ONNX file with the sidecar beside it if there is one. What a
@@ -13,20 +15,37 @@ use crate::Error;
 pub fn load(path: &Path) -> Result<Evidence, Error> {
     match start(path)?.as_slice() {
         [b'P', b'K', 3, 4, ..] => Ok(from_program::from_program(pt2::read(path)?)),
-        start if start.trim_ascii_start().first() == Some(&b'{') => {
-            Ok(from_sidecar::from_sidecar(sidecar::read(path)?))
-        }
+        start if start.trim_ascii_start().first() == Some(&b'{') => load_json(path),
         _ => load_onnx(path),
     }
 }
 
 fn start(path: &Path) -> Result<Vec<u8>, Error> {
-    let mut start = Vec::new();
+    read(path, 64)
+}
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
     source::open_regular(path)?
-        .take(64)
-        .read_to_end(&mut start)
+        .take(limit)
+        .read_to_end(&mut bytes)
         .map_err(|error| Error::Read { path: path.to_owned(), source: error })?;
-    Ok(start)
+    Ok(bytes)
+}
+
+/// The key that a trace has and a sidecar lacks.
+#[derive(Deserialize)]
+struct TraceOnly {
+    #[serde(rename = "ops")]
+    _ops: IgnoredAny,
+}
+
+fn load_json(path: &Path) -> Result<Evidence, Error> {
+    let bytes = read(path, trace::MAX_BYTES.max(sidecar::MAX_BYTES) + 1)?;
+    match serde_json::from_slice::<TraceOnly>(&bytes) {
+        Ok(_) => Ok(from_trace::from_trace(trace::parse(&bytes, path)?)),
+        Err(_) => Ok(from_sidecar::from_sidecar(sidecar::parse(&bytes, path)?)),
+    }
 }
 
 fn load_onnx(path: &Path) -> Result<Evidence, Error> {

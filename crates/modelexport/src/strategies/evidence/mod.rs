@@ -7,6 +7,7 @@ mod calls;
 mod from_onnx;
 mod from_program;
 mod from_sidecar;
+mod from_trace;
 mod load;
 mod parameters;
 
@@ -15,13 +16,15 @@ use std::collections::HashMap;
 use modelexport_graph::onnx::Model;
 use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::source::Sources;
+use modelexport_io::trace::Trace;
 use modelexport_io::{pt2, sidecar};
 
 use crate::tags::Tags;
 
 pub use calls::Calls;
+pub use from_onnx::from_itself;
 pub use load::load;
-pub use parameters::{ParameterFact, ParameterId, Parameters};
+pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
 
 /// What kind of file evidence came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,12 @@ pub struct Evidence {
     pub scopes: Scopes,
     calls: Calls,
     pub parameters: Parameters,
+    /// The operators of the model in the order of execution; empty if the evidence does not tell them.
+    pub ops: Vec<OpFact>,
+    /// The operators of a forward pass, for strategies that align them.
+    pub trace: Option<Trace>,
+    /// By call of the trace: its scope.
+    pub call_scopes: Vec<ScopeId>,
     /// The captured program, for strategies that match graphs.
     pub program: Option<pt2::Archive>,
     /// The nodes of a file that was tagged before.
@@ -63,6 +72,14 @@ pub struct Evidence {
     /// The tags, if the evidence tells only these: there are no paths and classes to make others from.
     pub tags_only: Option<Tags>,
     pub torch_version: Option<String>,
+}
+
+/// One operator that ran and made a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpFact {
+    pub call: ScopeId,
+    /// The parameters that it read.
+    pub parameters: Vec<ParameterId>,
 }
 
 /// A file that was tagged before.
@@ -83,6 +100,9 @@ impl Evidence {
             scopes,
             calls,
             parameters: Parameters::default(),
+            ops: Vec::new(),
+            trace: None,
+            call_scopes: Vec::new(),
             program: None,
             original: None,
             policy: None,

@@ -19,6 +19,8 @@ pub struct ParameterFact {
     pub readers: Vec<ScopeId>,
     pub dtype: Option<DType>,
     pub elements: u64,
+    /// Its dimensions, the smallest first; `None` if the evidence does not say.
+    pub sorted_dims: Option<Vec<u64>>,
     /// See [`modelexport_io::fingerprint`]; `None` if it was not taken (yet).
     pub fingerprint: Option<u64>,
 }
@@ -66,4 +68,11 @@ impl Parameters {
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
+}
+
+/// Dimensions without their order, without those of size 1: what an exporter that transposes leaves as it is.
+pub fn sorted_dims(dims: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut dims: Vec<u64> = dims.into_iter().filter(|&dim| dim != 1).collect();
+    dims.sort_unstable();
+    dims
 }

@@ -1,0 +1,180 @@
+//! `modelexport tag`: an ONNX file that another exporter wrote gets tags, and nothing else changes.
+
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use clap::builder::PossibleValue;
+use modelexport::embedding::Embed;
+use modelexport::strategies::evidence::{self, EvidenceFormat};
+use modelexport::strategies::{Evidence, Strategy};
+use modelexport::tag::{self, ForeignFile};
+use modelexport::tags::Tags;
+use modelexport_io::output::{Settings, Transaction};
+use modelexport_io::sidecar;
+
+use crate::arguments::{Format, PolicyArguments, parse_embed};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+use summary::{Seconds, Summary};
+
+/// Tag an ONNX file that another exporter or an optimiser wrote
+///
+/// A strategy finds out which module every node came from, by evidence: a trace that TracingHierarchyBuilder wrote,
+/// a captured program (.pt2), a sidecar, another tagged ONNX file, or what the file says about itself. Only tags are
+/// added: without them the file is byte for byte what it was. Beside it comes a sidecar `<name>_hierarchy.json`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The ONNX file
+    file: PathBuf,
+
+    /// The tagged file to write; may be the same
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// What tells about the model: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: the file itself]
+    #[arg(long, value_name = "PATH", conflicts_with = "from")]
+    evidence: Option<PathBuf>,
+
+    /// Give tags back: the tagged ONNX file, or its sidecar, that FILE was made from
+    #[arg(long, value_name = "PATH")]
+    from: Option<PathBuf>,
+
+    /// How to find the modules [default: the one that tells most with this evidence]
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<StrategyArgument>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    overwrite: bool,
+
+    /// What is written into the nodes: doc-string, metadata-props, both (with a comma) or none
+    #[arg(long, value_name = "WHAT", default_value = "doc-string,metadata-props", value_parser = parse_embed)]
+    embed: Embed,
+
+    /// How to print the summary
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  modelexport tag model.onnx -o tagged.onnx                               torch's own metadata becomes tags
+  modelexport tag model.onnx -o tagged.onnx --evidence trace.json --strategy htp
+  modelexport tag model.onnx -o tagged.onnx --evidence model.pt2
+  modelexport tag optimised.onnx -o tagged.onnx --from model.onnx         tags return after an optimiser
+  modelexport tag int8.onnx -o int8.onnx --from model_hierarchy.json --overwrite
+
+Which strategy suits a model: modelexport strategies model.onnx --evidence trace.json";
+
+/// A strategy as the command line takes it: names and summaries come from the library.
+#[derive(Clone, Copy)]
+pub struct StrategyArgument(pub Strategy);
+
+impl clap::ValueEnum for StrategyArgument {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [StrategyArgument; Strategy::ALL.len()] = {
+            let mut all = [StrategyArgument(Strategy::ALL[0]); Strategy::ALL.len()];
+            let mut i = 0;
+            while i < all.len() {
+                all[i] = StrategyArgument(Strategy::ALL[i]);
+                i += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+    }
+}
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let began = Instant::now();
+    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
+    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
+    transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
+
+    let mut file = ForeignFile::open(&arguments.file)?;
+    if let Some(problem) = &file.data_problem {
+        session.detail(&format!("{problem}; parameters are known by their names only"));
+    }
+    let evidence = evidence_of(arguments, &mut file)?;
+    let strategy = strategy_of(arguments, &evidence);
+    let read = began.elapsed();
+
+    let (policy, tag_format) = arguments.policy.resolve(evidence.policy.as_ref())?;
+    file.attribute(&evidence, strategy, &policy)?;
+    let tags = match &evidence.tags_only {
+        Some(tags) => tags.clone(),
+        None => Tags::new(&evidence.modules, &policy, tag_format),
+    };
+    let tagged = tag::tag(&file, &evidence, &tags, arguments.embed, strategy)?;
+    let attributed = began.elapsed();
+
+    let files = tag::write(transaction, &file, &tagged, &mut |_| ())?;
+    let total = began.elapsed();
+    let seconds = Seconds {
+        read: read.as_secs_f64(),
+        tag: (attributed - read).as_secs_f64(),
+        write: (total - attributed).as_secs_f64(),
+        total: total.as_secs_f64(),
+    };
+    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
+    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &tagged.sidecar, &files, seconds);
+    match arguments.format {
+        Format::Json => summary.write_json(session.out())?,
+        Format::Text if session.is_quiet() => {}
+        Format::Text => {
+            let style = session.out_style();
+            summary.write_text(session.out(), style)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn evidence_of(arguments: &Arguments, file: &mut ForeignFile) -> Result<Evidence, Failure> {
+    match arguments.from.as_deref().or(arguments.evidence.as_deref()) {
+        Some(path) => Ok(evidence::load(path)?),
+        None => own_evidence(file).map_err(|error| {
+            Failure::from(error).with_hint(Some(
+                "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that \
+                 this one was made from",
+            ))
+        }),
+    }
+}
+
+/// What the file and the sidecar beside it say.
+fn own_evidence(file: &mut ForeignFile) -> Result<Evidence, modelexport::Error> {
+    let beside = sidecar::path_beside(&file.path);
+    let sidecar = match sidecar::read(&beside) {
+        Ok(sidecar) => Some(sidecar),
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let path: &Path = &file.path;
+    evidence::from_itself(&mut file.model, sidecar)
+        .ok_or_else(|| modelexport::Error::NoHierarchy { path: path.to_owned(), sidecar: beside })
+}
+
+/// The strategy that was asked for, else the one that tells most.
+fn strategy_of(arguments: &Arguments, evidence: &Evidence) -> Strategy {
+    if let Some(StrategyArgument(strategy)) = arguments.strategy {
+        return strategy;
+    }
+    let is_own = arguments.from.is_none() && arguments.evidence.is_none();
+    if is_own && evidence.format == EvidenceFormat::Onnx {
+        return Strategy::EnhancedSemantic;
+    }
+    let mut allowed = Strategy::ALL.into_iter().filter(|strategy| strategy.is_allowed_by(evidence));
+    allowed.next().unwrap_or(Strategy::EnhancedSemantic)
+}

@@ -1,0 +1,230 @@
+//! Scopes in the names that TorchScript's exporter gives to nodes: `/encoder/layer.0/attention/self/query/MatMul`.
+//!
+//! Each part stands for a module that was called, by the end of its path from the last part that is no number:
+//! `layer.0` for `encoder.layer.0`. Containers that are not called do not show, so that a part may lie several levels
+//! below the one before it, and where a container is called, its children repeat its name: `/layer1/layer1.0/Conv`.
+//! A second call of a module shows as `relu_1`.
+
+use std::collections::HashMap;
+
+use modelexport_graph::{Module, ModuleId, ModuleTree};
+
+/// What a name told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub module: ModuleId,
+    /// Every part was understood, and only this module can be meant.
+    pub is_whole: bool,
+}
+
+/// Modules by what scopes call them.
+pub struct ScopeNames<'a> {
+    tree: &'a ModuleTree,
+    /// By [`ModuleId`].
+    places: Vec<Place>,
+    /// In the order of [`Place::start`].
+    by_name: HashMap<&'a str, Vec<ModuleId>>,
+    /// Scopes that were understood before: nodes of one module share them.
+    known: HashMap<String, Scope>,
+}
+
+/// Where a module is in the tree: those below it have their start between its start and its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    start: u32,
+    end: u32,
+    depth: u32,
+}
+
+/// The modules that a scope may mean.
+#[derive(Clone, Debug)]
+struct Scope {
+    modules: Vec<ModuleId>,
+    is_whole: bool,
+}
+
+impl<'a> ScopeNames<'a> {
+    pub fn new(tree: &'a ModuleTree) -> Self {
+        let (order, places) = places(tree);
+        let mut by_name: HashMap<&str, Vec<ModuleId>> = HashMap::new();
+        for id in order.into_iter().skip(1) {
+            if let Some(module) = tree.get(id) {
+                by_name.entry(scope_name(module)).or_default().push(id);
+            }
+        }
+        ScopeNames { tree, places, by_name, known: HashMap::new() }
+    }
+
+    fn place(&self, id: ModuleId) -> Place {
+        self.places.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The module that a node's name tells; `None` if the name has no scope.
+    pub fn module(&mut self, node_name: &str) -> Option<Found> {
+        let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/').unwrap_or_default();
+        if scope.is_empty() {
+            return Some(Found { module: ModuleId::ROOT, is_whole: true });
+        }
+        if !self.known.contains_key(scope) {
+            let understood = self.understand(scope);
+            self.known.insert(scope.to_owned(), understood);
+        }
+        let Scope { modules, is_whole } = self.known.get(scope)?;
+        let common = modules.iter().copied().reduce(|a, b| self.tree.lowest_common_ancestor(a, b))?;
+        let is_whole = *is_whole && modules.len() == 1;
+        // A name of slashes that says nothing about this model is no scope.
+        (common != ModuleId::ROOT || is_whole).then_some(Found { module: common, is_whole })
+    }
+
+    fn understand(&self, scope: &str) -> Scope {
+        let mut understood = Scope { modules: vec![ModuleId::ROOT], is_whole: true };
+        for part in scope.split('/') {
+            let next = self.part(&understood.modules, part);
+            match next.is_empty() {
+                false => understood.modules = next,
+                true => understood.is_whole = false,
+            }
+        }
+        understood
+    }
+
+    /// The modules that `part` may mean below one of `above`: the nearest; else one from elsewhere that is called
+    /// here, if there is only one of that name.
+    fn part(&self, above: &[ModuleId], part: &str) -> Vec<ModuleId> {
+        let spellings = [Some(part), without_call_number(part)];
+        for spelling in spellings.into_iter().flatten() {
+            let named = self.by_name.get(spelling).map(Vec::as_slice).unwrap_or_default();
+            let nearest: Vec<ModuleId> = above.iter().flat_map(|&above| self.nearest(named, above)).collect();
+            if !nearest.is_empty() {
+                return nearest;
+            }
+        }
+        for spelling in spellings.into_iter().flatten() {
+            if let Some([only]) = self.by_name.get(spelling).map(Vec::as_slice) {
+                return vec![*only];
+            }
+        }
+        Vec::new()
+    }
+
+    /// Those of `named` that are nearest below `above`; modules that ran come first.
+    fn nearest(&self, named: &[ModuleId], above: ModuleId) -> Vec<ModuleId> {
+        let Place { start, end, .. } = self.place(above);
+        let first = named.partition_point(|&id| self.place(id).start <= start);
+        let last = named.partition_point(|&id| self.place(id).start < end);
+        let below = named.get(first..last).unwrap_or_default();
+        let rank = |id: ModuleId| {
+            let is_executed = self.tree.get(id).is_some_and(|module| module.order.is_some());
+            (!is_executed, self.place(id).depth)
+        };
+        let best = below.iter().map(|&id| rank(id)).min();
+        below.iter().copied().filter(|&id| Some(rank(id)) == best).collect()
+    }
+}
+
+/// All modules, each right before those below it, and their places.
+fn places(tree: &ModuleTree) -> (Vec<ModuleId>, Vec<Place>) {
+    let mut places = vec![Place::default(); tree.len()];
+    let mut order = Vec::with_capacity(tree.len());
+    let mut stack = vec![(ModuleId::ROOT, 0)];
+    while let Some((id, depth)) = stack.pop() {
+        if let Some(place) = places.get_mut(id.0 as usize) {
+            *place = Place { start: order.len() as u32, end: order.len() as u32 + 1, depth };
+        }
+        order.push(id);
+        let children = tree.get(id).map(|module| module.children.as_slice()).unwrap_or_default();
+        stack.extend(children.iter().rev().map(|&child| (child, depth + 1)));
+    }
+    for &id in order.iter().rev() {
+        let end = places.get(id.0 as usize).map_or(0, |place| place.end);
+        let parent = tree.get(id).and_then(|module| module.parent);
+        if let Some(place) = parent.and_then(|parent| places.get_mut(parent.0 as usize)) {
+            place.end = place.end.max(end);
+        }
+    }
+    (order, places)
+}
+
+/// What scopes call a module: the end of its path from the last part that is no number.
+fn scope_name(module: &Module) -> &str {
+    let mut start = module.path.len();
+    for part in module.path.rsplit('.') {
+        start = start.saturating_sub(part.len());
+        if !is_number(part) {
+            break;
+        }
+        start = start.saturating_sub(1);
+    }
+    module.path.get(start..).unwrap_or(&module.path)
+}
+
+fn is_number(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `relu` for `relu_1`.
+fn without_call_number(part: &str) -> Option<&str> {
+    part.rsplit_once('_').filter(|(_, number)| is_number(number)).map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(paths: &[&str], name: &str) -> Option<(String, bool)> {
+        let mut tree = ModuleTree::new();
+        for path in paths {
+            tree.insert(path);
+        }
+        let found = ScopeNames::new(&tree).module(name)?;
+        Some((tree.get(found.module).unwrap().path.to_string(), found.is_whole))
+    }
+
+    fn whole(path: &str) -> Option<(String, bool)> {
+        Some((path.to_owned(), true))
+    }
+
+    #[test]
+    fn parts_are_the_ends_of_paths() {
+        let paths = ["encoder.layer.0.attention.self.query", "encoder.layer.1.attention.self.query"];
+        assert_eq!(
+            found(&paths, "/encoder/layer.1/attention/self/query/MatMul"),
+            whole("encoder.layer.1.attention.self.query")
+        );
+        assert_eq!(found(&paths, "/encoder/layer.0/Add_2"), whole("encoder.layer.0"));
+        assert_eq!(found(&paths, "/Constant"), whole(""));
+        assert_eq!(found(&paths, "Identity_3"), None);
+    }
+
+    #[test]
+    fn a_called_container_is_repeated_by_its_children() {
+        let paths = ["layer1.0.conv1", "layer1.0.downsample.0", "layer2.0.conv1", "layer2.1.conv1"];
+        assert_eq!(found(&paths, "/layer1/layer1.0/conv1/Conv"), whole("layer1.0.conv1"));
+        assert_eq!(
+            found(&paths, "/layer1/layer1.0/downsample/downsample.0/Conv"),
+            whole("layer1.0.downsample.0")
+        );
+        assert_eq!(found(&["0.1.fc"], "/0/0.1/fc/MatMul"), whole("0.1.fc"));
+    }
+
+    #[test]
+    fn a_container_that_is_not_called_does_not_show() {
+        let paths = ["stages.first.block", "stages.second.other"];
+        assert_eq!(found(&paths, "/block/Conv"), whole("stages.first.block"));
+        assert_eq!(found(&["a.x.fc", "b.x.fc"], "/x/fc/MatMul"), None, "either may be meant");
+    }
+
+    #[test]
+    fn calls_are_numbered_unless_the_name_has_the_number() {
+        assert_eq!(found(&["layer.relu"], "/layer/relu_1/Relu"), whole("layer.relu"));
+        assert_eq!(found(&["relu", "relu_1"], "/relu_1/Relu"), whole("relu_1"));
+    }
+
+    #[test]
+    fn a_module_from_elsewhere_and_a_part_that_is_none() {
+        let paths = ["decoder.proj", "shared.embed"];
+        assert_eq!(found(&paths, "/decoder/embed/Gather"), whole("shared.embed"));
+        assert_eq!(found(&paths, "/decoder/nowhere/Gather"), Some(("decoder".to_owned(), false)));
+        assert_eq!(found(&paths, "/some/path/Gather"), None);
+    }
+}

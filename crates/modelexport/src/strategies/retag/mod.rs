@@ -1,0 +1,124 @@
+//! `retag`: tags return to a file that a tool made from a tagged one.
+//!
+//! Optimisers and quantisers keep most value names. A node whose result has a name that the tagged file knows comes
+//! from where that result came from. If it is another operator than there, it stands for all that is gone between its
+//! inputs and its results (a fused node): it belongs to what holds all their modules, and lists these. A node without
+//! such a result is known by its own name, or by the parameters that it reads; what is left lies between its
+//! neighbours.
+
+mod replaced;
+
+use std::collections::HashMap;
+
+use modelexport_graph::onnx::Node;
+use modelexport_graph::{Method, ModuleId, ScopeId};
+
+use super::evidence::ParameterFact;
+use super::graph::{GraphView, NodeId, ValueId};
+use super::{Attribution, Context, Draft};
+use replaced::Replaced;
+
+/// Confidence in a node that is the same as before, in one known by its name alone, in a fused one, and in one that
+/// is known by its parameters.
+const SAME: f32 = 1.0;
+const SAME_NAME: f32 = 0.9;
+const FUSED: f32 = 0.8;
+const PARAMETER: f32 = 0.7;
+
+pub(super) fn draft(context: &Context<'_>) -> Draft {
+    let Some(original) = &context.evidence.original else { return vec![None; context.graph.len()] };
+    let view = original.model.as_ref().map(|(model, _)| GraphView::new(model));
+    let known = view.as_ref().map(|view| KnownValues::new(view, context.graph));
+    let by_name = |node: &Node| {
+        let call = original.nodes.get(&node.name).copied().flatten()?;
+        Some(Attribution::new(call, Method::Graph, SAME_NAME))
+    };
+    let found = context.graph.nodes().map(|(id, entry)| {
+        let by_value = known.as_ref().and_then(|known| known.attribute(context, id));
+        by_value.or_else(|| by_name(entry.node)).or_else(|| by_parameter(context, id))
+    });
+    found.collect()
+}
+
+/// The original file as a table of values.
+struct KnownValues<'a> {
+    original: &'a GraphView<'a>,
+    /// Values of the original by name, if only one has it.
+    by_name: HashMap<&'a str, Option<ValueId>>,
+    replaced: Replaced<'a>,
+}
+
+impl<'a> KnownValues<'a> {
+    fn new(original: &'a GraphView<'a>, graph: &GraphView<'_>) -> Self {
+        let mut by_name: HashMap<&str, Option<ValueId>> = HashMap::new();
+        for (id, value) in original.values() {
+            by_name.entry(value.name).and_modify(|known| *known = None).or_insert(Some(id));
+        }
+        let replaced = Replaced::new(original, graph, &by_name);
+        KnownValues { original, by_name, replaced }
+    }
+
+    fn attribute(&self, context: &Context<'_>, id: NodeId) -> Option<Attribution> {
+        let entry = context.graph.entry(id)?;
+        let mut makers: Vec<NodeId> = Vec::new();
+        for &output in context.graph.outputs(id) {
+            let name = context.graph.value(output)?.name;
+            let known = self.by_name.get(name).copied().flatten();
+            makers.extend(known.and_then(|value| self.original.producer(value)));
+        }
+        let &maker = makers.first()?;
+        let before = self.original.node(maker)?;
+        if before.op_type == entry.node.op_type && before.domain == entry.node.domain {
+            let call = before.origin.as_ref()?.scope;
+            return Some(Attribution::new(call, Method::Graph, SAME));
+        }
+        let members = self.replaced.members(&makers);
+        self.fused(context, &members)
+    }
+
+    /// A node that stands for `members` of the original.
+    fn fused(&self, context: &Context<'_>, members: &[NodeId]) -> Option<Attribution> {
+        let calls = context.evidence.calls();
+        let scope = |id: &NodeId| Some(self.original.node(*id)?.origin.as_ref()?.scope);
+        let scopes: Vec<ScopeId> = members.iter().filter_map(scope).collect();
+        let call = calls.common_of(scopes.iter().copied())?;
+        let mut fused: Vec<ModuleId> = Vec::new();
+        for module in scopes.iter().map(|&scope| calls.module(scope)) {
+            if !fused.contains(&module) {
+                fused.push(module);
+            }
+        }
+        if fused.len() == 1 {
+            fused.clear();
+        }
+        Some(Attribution { fused, ..Attribution::new(call, Method::Graph, FUSED) })
+    }
+}
+
+/// By the parameters that a node reads, also where the tool added something to their names.
+fn by_parameter(context: &Context<'_>, id: NodeId) -> Option<Attribution> {
+    let evidence = context.evidence;
+    let facts = context.graph.inputs(id).filter_map(|value| {
+        context.graph.constant(value)?;
+        let known = context.anchors.parameter(value);
+        let parameter = known.or_else(|| beginning(context, context.graph.value(value)?.name))?;
+        evidence.parameters.get(parameter)
+    });
+    let call_of = |fact: &ParameterFact| {
+        let read = evidence.calls().common_of(fact.readers.iter().copied());
+        read.unwrap_or_else(|| evidence.call_of(fact.owner))
+    };
+    let call = evidence.calls().common_of(facts.map(call_of))?;
+    Some(Attribution::new(call, Method::Parameter, PARAMETER))
+}
+
+/// The parameter whose name `name` begins with: tools make `weight_quantized` and `weight_scale` from `weight`.
+fn beginning(context: &Context<'_>, name: &str) -> Option<super::evidence::ParameterId> {
+    let mut name = name;
+    loop {
+        name = name.rsplit_once('_').map(|(beginning, _)| beginning)?;
+        if let Some(found) = context.evidence.parameters.find(name) {
+            return Some(found);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Data files of a model that is written into another folder: without them it could not be read there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use modelexport_graph::onnx::{Model, Tensor, TensorData};
+use modelexport_graph::{SourceId, Span};
+use modelexport_io::external_data::Entry;
+use modelexport_io::output::{Role, Transaction};
+use modelexport_io::source::Sources;
+use modelexport_io::stream::Streamer;
+use modelexport_io::weights;
+
+use crate::Error;
+
+/// A file that tensors of the model lie in.
+#[derive(Debug)]
+pub struct DataFile {
+    /// As the model names it.
+    location: String,
+    source: SourceId,
+}
+
+/// The files that tensors name, each once.
+pub fn locations(model: &Model) -> BTreeSet<String> {
+    let mut locations = BTreeSet::new();
+    let mut add = |tensors: &[Tensor]| {
+        for tensor in tensors {
+            if let TensorData::External(entries) = &tensor.data
+                && let Ok(entry) = Entry::parse(entries)
+            {
+                locations.insert(entry.location);
+            }
+        }
+    };
+    add(&model.graph.initializers);
+    model.for_each_node(&mut |node| node.subgraphs().for_each(|graph| add(&graph.initializers)));
+    locations
+}
+
+/// Those of `locations` that were opened as sources.
+pub fn find(locations: BTreeSet<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
+    let opened = |location: String| {
+        let source = sources.find(&folder.join(&location))?;
+        Some(DataFile { location, source })
+    };
+    locations.into_iter().filter_map(opened).collect()
+}
+
+/// Copies data files beside the output, unless that is where they are.
+pub fn stage(
+    transaction: &mut Transaction,
+    input: &Path,
+    files: &[DataFile],
+    sources: &Sources,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    let folder_of = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new(".")).canonicalize().ok()
+    };
+    let output = transaction.model().to_owned();
+    if folder_of(input) == folder_of(&output) {
+        return Ok(());
+    }
+    for file in files {
+        let target = output.with_file_name(&file.location);
+        let mut copy = transaction.create(&target, Role::Data)?;
+        let length = sources.len(file.source).unwrap_or(0);
+        let span = Span { source: file.source, offset: 0, length };
+        Streamer::new(sources, progress).append_span(&mut copy, span).map_err(weights::Error::Stream)?;
+        transaction.stage(copy)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The foreign route from end to end: an ONNX file that somebody else wrote gets tags, and nothing else changes.
+
+mod data_files;
+
+use std::path::{Path, PathBuf};
+
+use modelexport_graph::SourceId;
+use modelexport_graph::onnx::{Model, Node, Origin};
+use modelexport_io::onnx::{self, NodeEdit, NodeKey, NodeView, Spliced};
+use modelexport_io::output::{CommittedFile, Role, Transaction};
+use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::source::Sources;
+use modelexport_io::{external_data, spliced_file};
+
+use crate::Error;
+use crate::embedding::Embed;
+use crate::policy::Policy;
+use crate::strategies::{self, Anchors, Attributions, Context, Evidence, GraphView, Strategy};
+use crate::tagger::{self, NodeTexts};
+use crate::tags::Tags;
+
+/// An ONNX file that is to be tagged, without its weights.
+#[derive(Debug)]
+pub struct ForeignFile {
+    pub path: PathBuf,
+    pub model: Model,
+    pub sources: Sources,
+    /// The file itself, as one of `sources`.
+    pub source: SourceId,
+    /// Why data files beside the model could not be used; its graph can be tagged all the same.
+    pub data_problem: Option<external_data::Error>,
+    /// Data files by their name in the model.
+    data_files: Vec<data_files::DataFile>,
+}
+
+impl ForeignFile {
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut sources = Sources::new();
+        let source = sources.add_file(path)?;
+        let mut model = onnx::read_source(&sources, source)?;
+        let locations = data_files::locations(&model);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let data_problem = external_data::resolve(&mut model, folder, &mut sources).err();
+        let data_files = data_files::find(locations, folder, &sources);
+        Ok(ForeignFile { path: path.to_owned(), model, sources, source, data_problem, data_files })
+    }
+
+    /// Where the nodes come from by `strategy`. They keep that as their origin.
+    pub fn attribute(
+        &mut self,
+        evidence: &Evidence,
+        strategy: Strategy,
+        policy: &Policy,
+    ) -> Result<(), Error> {
+        let found = attributions(&self.model, &self.sources, evidence, strategy, policy)?;
+        let mut origins = found.into_iter().map(Origin::from);
+        self.model.for_each_node_mut(&mut |node| node.origin = origins.next());
+        Ok(())
+    }
+}
+
+/// Where the nodes of `model` come from by `strategy`, by the number of the node.
+pub fn attributions(
+    model: &Model,
+    sources: &Sources,
+    evidence: &Evidence,
+    strategy: Strategy,
+    policy: &Policy,
+) -> Result<Attributions, Error> {
+    if !strategy.is_allowed_by(evidence) {
+        return Err(Error::Strategy { strategy, evidence: evidence.format });
+    }
+    let graph = GraphView::new(model);
+    let anchors = Anchors::new(&graph, sources, evidence);
+    let boundaries = policy.boundaries(&evidence.modules);
+    let context = Context { graph: &graph, evidence, anchors: &anchors, boundaries: &boundaries };
+    Ok(strategies::attribute(strategy, &context))
+}
+
+/// A file with tags on its way to the disk.
+#[derive(Debug)]
+pub struct Tagged {
+    spliced: Spliced,
+    pub sidecar: Sidecar,
+}
+
+/// Puts the tags of nodes that have their origin into the file. `evidence` told the origins.
+pub fn tag(
+    file: &ForeignFile,
+    evidence: &Evidence,
+    tags: &Tags,
+    embed: Embed,
+    strategy: Strategy,
+) -> Result<Tagged, Error> {
+    let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let torch_version = evidence.torch_version.clone();
+    let source = sidecar::Source { kind: "onnx".to_owned(), file: name, torch_version };
+    let options = tagger::Options { embed, strategy: strategy.name().to_owned(), source };
+    let (tree, scopes) = (&evidence.modules, &evidence.scopes);
+    let sidecar = tagger::describe(&file.model, tree, scopes, tags, &options);
+    let nodes = NodesByKey::new(&file.model);
+    let mut texts = NodeTexts::new(tree, scopes, tags, embed);
+    let mut edit = |view: &NodeView<'_>| match nodes.find(view.key) {
+        Some(node) => texts.of(node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
+        None => NodeEdit::Keep,
+    };
+    let spliced = onnx::splice(&file.sources, file.source, &mut edit)?;
+    Ok(Tagged { spliced, sidecar })
+}
+
+/// Writes the tagged file and its sidecar, all or nothing. Data files come along if the output is in another folder.
+pub fn write(
+    began: Transaction,
+    file: &ForeignFile,
+    tagged: &Tagged,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<CommittedFile>, Error> {
+    let mut transaction = began;
+    let beside = sidecar::path_beside(transaction.model());
+    let mut output = transaction.create(&beside, Role::Companion)?;
+    let bytes = tagged.sidecar.to_bytes().map_err(|source| Error::Write { path: beside, source })?;
+    output.write_all(&bytes)?;
+    transaction.stage(output)?;
+    data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources, progress)?;
+    spliced_file::stage(&mut transaction, &tagged.spliced, file.source, &file.sources, progress)
+        .map_err(modelexport_io::weights::Error::Stream)?;
+    let mut files = transaction.commit()?;
+    files.sort_by_key(|file| match file.role {
+        Role::Model => 0,
+        Role::Data => 1,
+        _ => 2,
+    });
+    Ok(files)
+}
+
+/// The nodes of a model by the keys that splicing asks for.
+struct NodesByKey<'m> {
+    main: Vec<&'m Node>,
+    functions: Vec<Vec<&'m Node>>,
+}
+
+impl<'m> NodesByKey<'m> {
+    fn new(model: &'m Model) -> Self {
+        let mut main = Vec::new();
+        model.graph.for_each_node(&mut |node| main.push(node));
+        let of_function = |function: &'m modelexport_graph::onnx::Function| {
+            let mut nodes = Vec::new();
+            function.for_each_node(&mut |node| nodes.push(node));
+            nodes
+        };
+        NodesByKey { main, functions: model.functions.iter().map(of_function).collect() }
+    }
+
+    fn find(&self, key: NodeKey) -> Option<&'m Node> {
+        let nodes = match key.function {
+            Some(function) => self.functions.get(function)?,
+            None => &self.main,
+        };
+        nodes.get(key.index).copied()
+    }
+}
