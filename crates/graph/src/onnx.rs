@@ -212,6 +212,9 @@ pub enum TensorData {
     Raw(Vec<u8>),
     /// Elements that lie in a file or in the memory of a caller, and are streamed when the model is written.
     Stored(StridedView),
+    /// Stored elements of a floating-point type, each to be multiplied by the factor of its index along the first
+    /// axis when it is written.
+    Scaled { view: StridedView, factors: Vec<f64> },
     /// `data_location = EXTERNAL` with its `external_data` entries, as in the file.
     External(Vec<(String, String)>),
     /// One of the typed lists (`float_data`, `int32_data`, …, `string_data`), as it stood in the file:

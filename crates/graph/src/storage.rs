@@ -46,3 +46,18 @@ impl StridedView {
         Some(StridedView { sizes: pick(&self.sizes)?, strides: pick(&self.strides)?, ..self.clone() })
     }
 }
+
+/// The strides of elements that lie row after row without gaps.
+pub fn row_major_strides(sizes: &[u64]) -> Vec<u64> {
+    let mut strides: Vec<u64> = sizes
+        .iter()
+        .rev()
+        .scan(1u64, |next, &size| {
+            let stride = *next;
+            *next = next.saturating_mul(size);
+            Some(stride)
+        })
+        .collect();
+    strides.reverse();
+    strides
+}

@@ -141,7 +141,7 @@ impl std::fmt::Debug for Source {
 }
 
 /// The table that a [`SourceId`] points into.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sources {
     sources: Vec<Arc<Source>>,
     by_path: HashMap<PathBuf, SourceId>,

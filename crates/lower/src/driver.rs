@@ -89,7 +89,7 @@ impl<'p> Lowering<'p> {
                         "the signature names weight {weight}, which is not there"
                     )));
                 };
-                let constant = Constant::Weight { weight: *weight, permutation: None };
+                let constant = Constant::Weight { weight: *weight, permutation: None, sizes: None };
                 let value = self.new_value(graph, *id, Some(found.name.clone()));
                 if let Some(value) = self.builder.ir.value_mut(value) {
                     value.constant = Some(constant);

@@ -8,12 +8,18 @@ use modelexport_graph::onnx::{
     self, Attribute, AttributeValue, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type,
     TypeKind, ValueInfo,
 };
-use modelexport_graph::{Dim, Name, ScopeId};
+use modelexport_graph::{Dim, Name, ScopeId, row_major_strides};
 
 use crate::Options;
 use crate::error::{Error, Result};
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 use crate::literal::Literal;
+
+/// The metadata key of a weight that is written with other axes; its value is its sizes in PyTorch.
+const RESHAPED_KEY: &str = "modelexport.reshaped_from";
+
+/// The metadata key of a weight that another module was folded into; its value is that module's path.
+const FOLDED_KEY: &str = "modelexport.folded";
 
 /// The ONNX model of `ir`, everything named.
 pub fn finish(ir: &Ir, program: &Program, options: &Options) -> Result<onnx::Model> {
@@ -77,7 +83,9 @@ impl Finisher<'_> {
     /// Inputs, outputs and weights have the first claim on their names, in this order.
     fn reserve_names(&mut self) {
         let weights = self.ir.values.iter().enumerate().filter_map(|(i, value)| {
-            matches!(value.constant, Some(Constant::Weight { .. })).then_some(ValueId(i as u32))
+            let is_weight =
+                matches!(value.constant, Some(Constant::Weight { .. } | Constant::ScaledWeight { .. }));
+            is_weight.then_some(ValueId(i as u32))
         });
         let mut first: Vec<ValueId> = self.ir.graph.inputs.clone();
         first.extend(&self.ir.graph.outputs);
@@ -285,7 +293,7 @@ impl Finisher<'_> {
         let mut seen = HashSet::new();
         let mut used: Vec<ValueId> = self.constants.iter().copied().filter(|id| seen.insert(*id)).collect();
         used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_ref()) {
-            Some(Constant::Weight { weight, .. }) => (0, *weight),
+            Some(Constant::Weight { weight, .. } | Constant::ScaledWeight { weight, .. }) => (0, *weight),
             _ => (1, 0),
         });
         let mut initializers = Vec::with_capacity(used.len());
@@ -293,8 +301,20 @@ impl Finisher<'_> {
             let name = self.value_name(id, "constant");
             match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
                 Some(Constant::Literal(literal)) => initializers.push(tensor(name, literal)),
-                Some(Constant::Weight { weight, permutation }) => {
-                    initializers.push(self.weight(name, *weight, permutation.as_deref())?);
+                Some(Constant::Weight { weight, permutation, sizes }) => {
+                    let mut tensor = self.weight(name, *weight, permutation.as_deref())?;
+                    if let Some(sizes) = sizes {
+                        reshape(&mut tensor, sizes);
+                    }
+                    initializers.push(tensor);
+                }
+                Some(Constant::ScaledWeight { weight, factors, folded }) => {
+                    let mut tensor = self.weight(name, *weight, None)?;
+                    if let TensorData::Stored(view) = tensor.data {
+                        tensor.data = TensorData::Scaled { view, factors: factors.clone() };
+                    }
+                    tensor.metadata.push((FOLDED_KEY.to_owned(), folded.to_string()));
+                    initializers.push(tensor);
                 }
                 None => {}
             }
@@ -345,6 +365,17 @@ impl Finisher<'_> {
             metadata,
             ..Tensor::default()
         })
+    }
+}
+
+/// Gives a weight, stored in one run, other axes.
+fn reshape(tensor: &mut Tensor, sizes: &[u64]) {
+    let before: Vec<String> = tensor.dims.iter().map(i64::to_string).collect();
+    tensor.metadata.push((RESHAPED_KEY.to_owned(), before.join(",")));
+    tensor.dims = sizes.iter().map(|&size| size as i64).collect();
+    if let TensorData::Stored(view) = &mut tensor.data {
+        view.strides = row_major_strides(sizes);
+        view.sizes = sizes.to_vec();
     }
 }
 

@@ -30,10 +30,19 @@ pub struct Value {
 #[derive(Clone, Debug)]
 pub enum Constant {
     Literal(Literal),
-    /// A weight of the program, with its axes in another order if it is written transposed.
+    /// A weight of the program, with its axes in another order if it is written transposed, or with other axes if it
+    /// is written reshaped; not both.
     Weight {
         weight: u32,
         permutation: Option<Vec<usize>>,
+        sizes: Option<Vec<u64>>,
+    },
+    /// A weight that is written with each slice along its first axis multiplied by a factor, because the module at
+    /// the path `folded` was folded into the one that reads it.
+    ScaledWeight {
+        weight: u32,
+        factors: Vec<f64>,
+        folded: Name,
     },
 }
 
@@ -198,7 +207,7 @@ impl Ir {
     pub fn literal(&self, id: ValueId) -> Option<&Literal> {
         match self.value(id)?.constant.as_ref()? {
             Constant::Literal(literal) => Some(literal),
-            Constant::Weight { .. } => None,
+            Constant::Weight { .. } | Constant::ScaledWeight { .. } => None,
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Options {
     /// Weights are copied when the model is written, so that they can be written transposed. If they are referenced
     /// where they lie, a transpose stays in the graph.
     pub weights_can_move: bool,
+    /// Batch normalisation is folded into the convolution before it, which changes the convolution's weights.
+    pub fold_batch_norm: bool,
     /// Names for symbolic dimensions: the symbol of the program and what to write instead.
     pub dimension_names: Vec<(String, String)>,
     /// Operators of the user: an ATen target and the ONNX operator that takes its tensors.
@@ -60,6 +62,7 @@ impl Default for Options {
             opset: 20,
             fold_limit: 1 << 20,
             weights_can_move: true,
+            fold_batch_norm: true,
             dimension_names: Vec::new(),
             custom_operators: Vec::new(),
         }

@@ -75,6 +75,10 @@ pub enum Error {
     GraphTooDeep { cap: usize },
     #[error("tensor '{name}': the stored view of {sizes:?} elements has no size in bytes")]
     BadView { name: String, sizes: Vec<u64> },
+    #[error(
+        "tensor '{name}': its elements are scaled when weights are written, and cannot be encoded before"
+    )]
+    NotScaled { name: String },
 }
 
 impl Error {
@@ -109,7 +113,8 @@ impl Error {
             | Error::RecursiveFunction { .. }
             | Error::TooLarge { .. }
             | Error::GraphTooDeep { .. }
-            | Error::BadView { .. } => None,
+            | Error::BadView { .. }
+            | Error::NotScaled { .. } => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod mode;
 mod omit;
 mod placing;
 mod reference;
+mod scaled;
 mod stage;
 
 use std::path::{Path, PathBuf};

@@ -27,6 +27,11 @@ impl WeightsMode {
         WeightsMode::Auto,
     ];
 
+    /// Whether the bytes pass through our hands, so that they can be changed on the way.
+    pub fn are_copied(self) -> bool {
+        !matches!(self, WeightsMode::Reference | WeightsMode::None)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             WeightsMode::Embed => "embed",

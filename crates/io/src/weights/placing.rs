@@ -98,7 +98,7 @@ fn place_tensor(
 pub(super) fn length(tensor: &Tensor) -> Result<u64, stream::Error> {
     match &tensor.data {
         TensorData::Raw(bytes) | TensorData::Typed(bytes) => Ok(bytes.len() as u64),
-        TensorData::Stored(view) => stream::byte_length(view, bits(tensor)),
+        TensorData::Stored(view) | TensorData::Scaled { view, .. } => stream::byte_length(view, bits(tensor)),
         TensorData::TypedStored(span) => Ok(span.length),
         TensorData::External(_) => Ok(0),
     }

@@ -9,6 +9,7 @@ use super::data_file::DataFile;
 use super::omit::omit;
 use super::placing::{mode_for, place};
 use super::reference::References;
+use super::scaled;
 use super::{Counts, Error, Progress, WeightsMode, Written};
 use crate::onnx::limits::MAX_MESSAGE;
 use crate::onnx::{Chunk, encode, encoded_len};
@@ -25,6 +26,8 @@ pub fn stage(
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Written, Error> {
+    let scaled = scaled::resolve(&mut model, sources);
+    let sources = scaled.as_ref().unwrap_or(sources);
     let mode = mode_for(&mut model, mode);
     let mut counts = Counts::default();
     if mode == WeightsMode::None {

@@ -113,7 +113,9 @@ impl Folder<'_> {
     fn is_foldable(&self, id: ValueId) -> bool {
         match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
             Some(Constant::Literal(_)) => true,
-            Some(Constant::Weight { weight, permutation: None }) => self.small_buffer(*weight).is_some(),
+            Some(Constant::Weight { weight, permutation: None, sizes: None }) => {
+                self.small_buffer(*weight).is_some()
+            }
             _ => false,
         }
     }

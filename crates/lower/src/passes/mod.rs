@@ -1,6 +1,8 @@
 //! Clean-up of the graph. Each pass is a file, says in its header what origin the nodes have that it makes or
 //! merges, and returns whether it changed anything.
 
+mod batch_matmul;
+mod batch_norm;
 mod common;
 mod dead_code;
 mod fold;
@@ -9,6 +11,7 @@ mod merge_moves;
 mod no_op;
 mod padded_max_pool;
 mod readers;
+mod uses;
 mod weight_layout;
 
 use modelexport_graph::aten::Program;
@@ -40,7 +43,12 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
         }
     }
     padded_max_pool::run(ir, options.opset);
-    if options.weights_can_move && weight_layout::run(ir, &readers) {
+    if options.fold_batch_norm {
+        batch_norm::run(ir, program, load);
+    }
+    let mut changed = batch_matmul::run(ir);
+    changed |= weight_layout::run(ir, program, &readers, options.weights_can_move);
+    if changed {
         dead_code::run(ir);
     }
 }

@@ -1,82 +1,107 @@
-//! Writes a weight in another order of its axes instead of transposing it in the graph, if every reader of the weight
-//! is that transpose. Makes no nodes: the readers of the transpose read the weight.
+//! Writes a weight with its axes in another order, or with other axes, instead of transposing or reshaping it in the
+//! graph, if every reader of the weight does just that. Makes no nodes: what read the moved weight reads the weight.
+
+use std::collections::HashMap;
+
+use modelexport_graph::Dim;
+use modelexport_graph::aten::Program;
+use modelexport_graph::shape::static_shape;
 
 use super::readers::Readers;
+use super::uses::Uses;
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 
-/// True if a transpose was removed.
-pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
-    let mut uses = vec![0u32; ir.values.len()];
-    count_uses(&ir.graph, &mut uses);
-    let mut transposes: std::collections::HashMap<ValueId, Vec<Vec<i64>>> = std::collections::HashMap::new();
-    collect(&ir.graph, ir, &mut transposes);
-    let mut permuted = std::collections::HashMap::new();
-    let mut weights: Vec<ValueId> = transposes.keys().copied().collect();
-    weights.sort();
-    for weight in weights {
-        let Some(permutations) = transposes.get(&weight) else { continue };
-        let all = uses.get(weight.0 as usize).copied().unwrap_or(0) as usize;
-        let Some(first) = permutations.first() else { continue };
-        if permutations.len() != all || permutations.iter().any(|other| other != first) {
-            continue;
-        }
-        let Some(axes) = first.iter().map(|&axis| usize::try_from(axis).ok()).collect::<Option<Vec<usize>>>()
-        else {
-            continue;
-        };
-        let Some(value) = ir.value_mut(weight) else { continue };
-        let shape = value.shape.as_ref();
-        let shape = shape.and_then(|shape| axes.iter().map(|&axis| shape.get(axis).cloned()).collect());
-        if let Some(Constant::Weight { permutation: permutation @ None, .. }) = &mut value.constant {
-            *permutation = Some(axes);
-            value.shape = shape;
-            permuted.insert(weight, ());
-        }
-    }
-    if permuted.is_empty() {
+/// How a node moves a weight.
+#[derive(Clone, PartialEq, Eq)]
+enum Layout {
+    Permuted(Vec<usize>),
+    Reshaped(Vec<u64>),
+}
+
+/// True if a node was removed. `can_permute`: weights are copied, so that their elements can be put in another order.
+pub fn run(ir: &mut Ir, program: &Program, readers: &Readers<'_>, can_permute: bool) -> bool {
+    let uses = Uses::of(ir);
+    let mut moves: HashMap<ValueId, Vec<Layout>> = HashMap::new();
+    collect(&ir.graph, ir, &mut moves);
+    moves.retain(|weight, layouts| {
+        let are_equal = layouts.windows(2).all(|pair| pair.first() == pair.last());
+        let is_possible = layouts.first().is_some_and(|layout| match layout {
+            Layout::Permuted(_) => can_permute,
+            Layout::Reshaped(_) => is_one_run(*weight, ir, program),
+        });
+        are_equal && is_possible && layouts.len() == uses.count(*weight)
+    });
+    if moves.is_empty() {
         return false;
     }
     let mut graph = std::mem::take(&mut ir.graph);
     mark_copies(&mut graph, &|node| {
-        transposed_weight(node, ir).is_some_and(|(id, _)| permuted.contains_key(&id))
+        moved_weight(node, ir).is_some_and(|(weight, _)| moves.contains_key(&weight))
     });
     ir.graph = graph;
+    let mut weights: Vec<ValueId> = moves.keys().copied().collect();
+    weights.sort();
+    for weight in weights {
+        if let Some(layout) = moves.remove(&weight).and_then(|layouts| layouts.into_iter().next()) {
+            lay_out(ir, weight, layout);
+        }
+    }
     super::identity::run(ir, readers);
     true
 }
 
-fn count_uses(graph: &Graph, uses: &mut [u32]) {
+fn collect(graph: &Graph, ir: &Ir, moves: &mut HashMap<ValueId, Vec<Layout>>) {
     for node in &graph.nodes {
-        for input in node.inputs.iter().flatten() {
-            if let Some(count) = uses.get_mut(input.0 as usize) {
-                *count += 1;
-            }
+        if let Some((weight, layout)) = moved_weight(node, ir) {
+            moves.entry(weight).or_default().push(layout);
         }
-        node.subgraphs().for_each(|subgraph| count_uses(subgraph, uses));
-    }
-    for output in &graph.outputs {
-        if let Some(count) = uses.get_mut(output.0 as usize) {
-            *count += 1;
-        }
+        node.subgraphs().for_each(|subgraph| collect(subgraph, ir, moves));
     }
 }
 
-fn collect(graph: &Graph, ir: &Ir, transposes: &mut std::collections::HashMap<ValueId, Vec<Vec<i64>>>) {
-    for node in &graph.nodes {
-        if let Some((weight, permutation)) = transposed_weight(node, ir) {
-            transposes.entry(weight).or_default().push(permutation.to_vec());
+/// The weight and its new layout, if the node moves a weight that is as in the program.
+fn moved_weight(node: &Node, ir: &Ir) -> Option<(ValueId, Layout)> {
+    let weight = node.inputs.first().copied().flatten().filter(|_| node.domain.is_empty())?;
+    let Some(Constant::Weight { permutation: None, sizes: None, .. }) = ir.value(weight)?.constant else {
+        return None;
+    };
+    let layout = match (&*node.op, node.attribute("perm")) {
+        ("Transpose", Some(Attr::Ints(axes))) => {
+            Layout::Permuted(axes.iter().map(|&axis| usize::try_from(axis).ok()).collect::<Option<_>>()?)
         }
-        node.subgraphs().for_each(|subgraph| collect(subgraph, ir, transposes));
-    }
+        ("Reshape" | "Unsqueeze" | "Squeeze" | "Flatten", _) => {
+            let sizes = static_shape(ir.shape(*node.outputs.first()?)?)?;
+            Layout::Reshaped(sizes.iter().map(|&size| u64::try_from(size).ok()).collect::<Option<_>>()?)
+        }
+        _ => return None,
+    };
+    Some((weight, layout))
 }
 
-/// The weight and the permutation, if the node transposes a weight.
-fn transposed_weight<'n>(node: &'n Node, ir: &Ir) -> Option<(ValueId, &'n [i64])> {
-    let weight = node.inputs.first().copied().flatten()?;
-    let is_weight = matches!(ir.value(weight)?.constant, Some(Constant::Weight { .. }));
-    match node.attribute("perm") {
-        Some(Attr::Ints(permutation)) if node.op == "Transpose" && is_weight => Some((weight, permutation)),
-        _ => None,
+/// Other axes are free only for elements that lie row after row.
+fn is_one_run(id: ValueId, ir: &Ir, program: &Program) -> bool {
+    let Some(Constant::Weight { weight, .. }) = ir.value(id).and_then(|value| value.constant.as_ref()) else {
+        return false;
+    };
+    let weight = program.weights.get(*weight as usize);
+    weight.is_some_and(|weight| {
+        !weight.dtype.is_complex() && weight.data.as_ref().is_none_or(|data| data.is_contiguous())
+    })
+}
+
+fn lay_out(ir: &mut Ir, weight: ValueId, layout: Layout) {
+    let Some(value) = ir.value_mut(weight) else { return };
+    let Some(Constant::Weight { permutation, sizes, .. }) = &mut value.constant else { return };
+    match layout {
+        Layout::Permuted(axes) => {
+            let shape = value.shape.as_ref();
+            value.shape = shape.and_then(|shape| axes.iter().map(|&axis| shape.get(axis).cloned()).collect());
+            *permutation = Some(axes);
+        }
+        Layout::Reshaped(new) => {
+            value.shape = Some(new.iter().map(|&size| Dim::Static(size as i64)).collect());
+            *sizes = Some(new);
+        }
     }
 }
 
@@ -85,6 +110,7 @@ fn mark_copies(graph: &mut Graph, chosen: &dyn Fn(&Node) -> bool) {
     for node in &mut graph.nodes {
         if chosen(node) {
             node.op = "Identity".into();
+            node.inputs.truncate(1);
             node.attributes.clear();
         }
         node.subgraphs_mut().for_each(|subgraph| mark_copies(subgraph, chosen));

@@ -60,6 +60,10 @@ pub struct Arguments {
     #[arg(long)]
     source_info: bool,
 
+    /// Leave batch normalisation as nodes of its own instead of folding it into the convolution before it
+    #[arg(long)]
+    keep_batch_norm: bool,
+
     /// Name a dynamic dimension: INPUT:AXIS=NAME, or SYMBOL=NAME; may be given several times
     #[arg(long, value_name = "DIM=NAME")]
     dim_name: Vec<String>,
@@ -103,6 +107,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         lower: modelexport_lower::Options {
             opset: arguments.opset,
             weights_can_move: arguments.weights != WeightsMode::Reference,
+            fold_batch_norm: !arguments.keep_batch_norm && arguments.weights.are_copied(),
             dimension_names,
             custom_operators,
             ..modelexport_lower::Options::default()

@@ -25,6 +25,9 @@ pub(super) fn put(sink: &mut impl Sink, value: &Tensor) {
         TensorData::Typed(fields) => sink.bytes(fields),
         TensorData::TypedStored(span) => sink.span_field(*span),
         TensorData::External(_) => {}
+        TensorData::Scaled { .. } => {
+            sink.fail(Error::NotScaled { name: names::for_screen(&value.name).into_owned() });
+        }
     }
     sink.text(tensor::DOC_STRING, &value.doc_string);
     if let TensorData::External(entries) = &value.data {

@@ -1,7 +1,7 @@
 //! `TensorProto` and `SparseTensorProto`. Data beyond a few bytes is left in the file.
 
 use modelexport_graph::onnx::{SparseTensor, Tensor, TensorData, Unknown};
-use modelexport_graph::{Span, StridedView};
+use modelexport_graph::{Span, StridedView, row_major_strides};
 
 use super::decoder::{Decoder, int32, int64};
 use crate::onnx::error::Error;
@@ -172,20 +172,6 @@ fn element_count(dims: &[i64]) -> Option<u64> {
         return Some(0);
     }
     dims.iter().try_fold(1u64, |count, &dim| count.checked_mul(dim.unsigned_abs()))
-}
-
-fn row_major_strides(sizes: &[u64]) -> Vec<u64> {
-    let mut strides: Vec<u64> = sizes
-        .iter()
-        .rev()
-        .scan(1u64, |next, &size| {
-            let stride = *next;
-            *next = next.saturating_mul(size);
-            Some(stride)
-        })
-        .collect();
-    strides.reverse();
-    strides
 }
 
 pub(super) fn read_sparse(d: &mut Decoder<'_>, message: &mut Message) -> Result<SparseTensor, Error> {
