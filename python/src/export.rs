@@ -173,6 +173,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
         lower: modelexport_lower::Options {
             opset: choices.opset,
             weights_can_move: mode != WeightsMode::Reference,
+            fold_batch_norm: mode.are_copied(),
             custom_operators,
             ..modelexport_lower::Options::default()
         },

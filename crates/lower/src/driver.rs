@@ -146,7 +146,8 @@ impl<'p> Lowering<'p> {
         name: Option<&Name>,
     ) -> Result<Option<ValueId>> {
         let value = match arg {
-            Arg::None => return Ok(None),
+            // What the capture fixed is the same in every run, and no tensor.
+            Arg::None | Arg::Int(_) | Arg::Float(_) | Arg::Bool(_) | Arg::Str(_) => return Ok(None),
             Arg::Tensor(id) => match self.tensor(*id) {
                 Some(value) => value,
                 None => {

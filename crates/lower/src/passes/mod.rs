@@ -9,6 +9,7 @@ mod fold;
 mod identity;
 mod merge_moves;
 mod no_op;
+mod padded_convolution;
 mod padded_max_pool;
 mod readers;
 mod uses;
@@ -46,7 +47,8 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
     if options.fold_batch_norm {
         batch_norm::run(ir, program, load);
     }
-    let mut changed = batch_matmul::run(ir);
+    let mut changed = padded_convolution::run(ir, &program.scopes);
+    changed |= batch_matmul::run(ir);
     changed |= weight_layout::run(ir, program, &readers, options.weights_can_move);
     if changed {
         dead_code::run(ir);
