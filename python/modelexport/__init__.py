@@ -18,7 +18,11 @@ _HOMES: dict[str, str] = {
     "TracingHierarchyBuilder": "modelexport.tracing",
     "UnsupportedOperator": "modelexport.errors",
     "UnsupportedOperators": "modelexport.errors",
+    "analyze": "modelexport.tools",
     "export": "modelexport.exporting",
+    "operators": "modelexport.tools",
+    "strip": "modelexport.tools",
+    "tree": "modelexport.tools",
 }
 
 __all__ = ["__version__", *_HOMES]

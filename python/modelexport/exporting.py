@@ -234,9 +234,10 @@ def _archive_dimension_names(shapes: Any) -> list[str]:
         return []
     if not isinstance(shapes, Mapping):
         raise ValueError("dynamic_shapes: for an archive, give names by input: {'input_ids': {0: 'batch'}}")
-    return [
-        f"{name}:{axis}={size if isinstance(size, str) else size.__name__}"
+    named = (
+        (name, axis, size if isinstance(size, str) else getattr(size, "__name__", ""))
         for name, axes in shapes.items()
         for axis, size in (axes.items() if isinstance(axes, Mapping) else enumerate(axes or ()))
-        if isinstance(size, str) or hasattr(size, "__name__")
-    ]
+    )
+    # A dimension that is computed from another (`2*length`) has no symbol of its own to name.
+    return [f"{name}:{axis}={text}" for name, axis, text in named if text.isidentifier()]

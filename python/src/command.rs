@@ -28,3 +28,9 @@ pub fn run_tool<'py>(
         None => Ok((status, PyBytes::new(py, &output), warnings)),
     }
 }
+
+/// Panics in the native part, to show what becomes of it.
+#[pyfunction]
+pub fn panic_for_tests(py: Python<'_>, message: String) -> PyResult<()> {
+    gate::run(py, &gate::Stop::default(), || std::panic::resume_unwind(Box::new(message)))
+}

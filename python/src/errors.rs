@@ -24,7 +24,7 @@ pub fn of_library(error: &modelexport::Error) -> PyErr {
 /// An error that the command line would print; `status` is the exit status.
 pub fn of_command(status: u8, error: CapturedError) -> PyErr {
     let raised = match status {
-        1 => own("ExportError", error.message),
+        1 => own("ModelExportError", error.message),
         _ => of_kind(error.message, error.os_code, status == 3),
     };
     with_hint(raised, error.hint.as_deref())

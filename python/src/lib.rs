@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::{run_command, run_tool};
+    use super::command::{panic_for_tests, run_command, run_tool};
     #[pymodule_export]
     use super::export::{export_archive, export_program};
     #[pymodule_export]

@@ -203,6 +203,11 @@ impl Tensor {
     pub fn dtype(&self) -> Option<DType> {
         DType::from_onnx_code(self.data_type)
     }
+
+    /// It should have elements but has none, as a weight of the meta device.
+    pub fn lacks_data(&self) -> bool {
+        matches!(&self.data, TensorData::Typed(bytes) if bytes.is_empty()) && !self.dims.contains(&0)
+    }
 }
 
 /// The elements of a tensor, or where they are.

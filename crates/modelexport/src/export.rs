@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use modelexport_graph::aten::{Program, Weight};
-use modelexport_graph::onnx::{Model, TensorData};
+use modelexport_graph::onnx::Model;
 use modelexport_io::output::{CommittedFile, Role, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
@@ -141,15 +141,9 @@ pub fn write(
 
 /// Weights of a program that was captured without them can only be left out.
 fn check_data(model: &Model) -> Result<(), Error> {
-    let missing: Vec<&str> = model
-        .graph
-        .initializers
-        .iter()
-        .filter(|tensor| {
-            matches!(&tensor.data, TensorData::Typed(bytes) if bytes.is_empty()) && !tensor.dims.contains(&0)
-        })
-        .map(|tensor| &*tensor.name)
-        .collect();
+    let initializers = model.graph.initializers.iter();
+    let missing: Vec<&str> =
+        initializers.filter(|tensor| tensor.lacks_data()).map(|tensor| &*tensor.name).collect();
     match missing.first() {
         None => Ok(()),
         Some(first) => Err(Error::NoData { count: missing.len(), first: (*first).to_owned() }),

@@ -79,9 +79,7 @@ def _program(program: ExportedProgram, metas: TensorMetas) -> dict[str, Any]:
 
 def _bound(value: Any, rounded: Any) -> int | None:
     """One end of a range; nothing where it is open."""
-    if isinstance(value, sympy.Integer):
-        return int(value)
-    return rounded(value) if getattr(value, "is_finite", False) else None
+    return int(rounded(value)) if isinstance(value, (sympy.Rational, sympy.Float)) else None
 
 
 # ---- signature

@@ -43,12 +43,12 @@ pub(super) fn omit(model: &mut Model, counts: &mut Counts) {
     model.graph.inputs.extend(inputs);
 }
 
-/// Removes the weights that `take` takes.
+/// Removes the weights that `take` takes. A weight that has no data anywhere cannot stay, however small it is.
 fn take_out(graph: &mut Graph, take: &mut dyn FnMut(&Tensor) -> bool) {
     graph.initializers.retain(|tensor| {
         let is_weight = matches!(tensor.data, TensorData::Stored(_));
         let is_large = length(tensor).is_ok_and(|length| length >= INLINE_BELOW);
-        !(is_weight && is_large && take(tensor))
+        !(((is_weight && is_large) || tensor.lacks_data()) && take(tensor))
     });
 }
 

@@ -365,3 +365,20 @@ fn a_crash_of_the_model_writer_leaves_a_model_that_finds_its_own_weights() {
         assert!(weights == expected, "after step {step}");
     }
 }
+
+#[test]
+fn a_weight_without_data_is_left_out_however_small_it_is() {
+    let bench = Bench::new();
+    let tensor = Tensor {
+        name: "w".into(),
+        dims: vec![2],
+        data_type: 1,
+        data: TensorData::Typed(Vec::new()),
+        ..Tensor::default()
+    };
+    assert!(tensor.lacks_data());
+    let graph = Graph { initializers: vec![tensor], ..Graph::default() };
+    let model = Model { graph, ..Model::default() };
+    let written = bench.write(model, WeightsMode::None).unwrap();
+    assert_eq!(written.counts, Counts { omitted: 1, ..Counts::default() });
+}

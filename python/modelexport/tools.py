@@ -1,0 +1,83 @@
+"""The tools of the command line as functions: the same names, the same options, dictionaries instead of text.
+
+A function gives what its command prints with `--format json`. A negative finding (a file that is not valid, a
+difference) is a result like any other; what the command would call an error is raised.
+"""
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modelexport import _native
+
+Path = str | os.PathLike[str]
+
+
+def tree(
+    file: Path,
+    *,
+    depth: int | None = None,
+    modules: str | None = None,
+    torch_nn_exceptions: Iterable[str] | None = None,
+    rules: Path | None = None,
+    tag_format: str | None = None,
+) -> dict[str, Any]:
+    """The modules of a `.pt2` or `.onnx` file, their tags, parameters and nodes."""
+    policy = _policy(modules, torch_nn_exceptions, rules, tag_format)
+    return _run("tree", file, depth=depth, **policy)
+
+
+def operators(filter: str | None = None) -> list[dict[str, Any]]:
+    """The operators that can be exported: target, schema, and the opset from which on."""
+    return _run("operators", filter)
+
+
+def analyze(
+    file: Path,
+    *,
+    module: str | None = None,
+    by: str | None = None,
+    depth: int | None = None,
+    top: int | None = None,
+    dim: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """What each module holds and costs. `dim` says what size a named dimension counts as."""
+    sizes = [f"{name}={size}" for name, size in (dim or {}).items()]
+    return _run("analyze", file, module=module, by=by, depth=depth, top=top, dim=sizes)
+
+
+def strip(file: Path, output: Path, *, all_metadata: bool = False, overwrite: bool = False) -> dict[str, Any]:
+    """Takes the tags out of a file again."""
+    return _run("strip", file, output=output, all_metadata=all_metadata, overwrite=overwrite)
+
+
+def _policy(
+    modules: str | None, torch_nn_exceptions: Iterable[str] | None, rules: Path | None, tag_format: str | None
+) -> dict[str, Any]:
+    """Which modules show in tags, as every command that asks for it takes it."""
+    exceptions = None if torch_nn_exceptions is None else ",".join(torch_nn_exceptions)
+    return {"modules": modules, "torch_nn_exceptions": exceptions, "rules": rules, "tag_format": tag_format}
+
+
+def _run(command: str, *positional: Any, **options: Any) -> Any:
+    """Runs a command. Options that are None or False are left out, a list is an option given several times."""
+    arguments = ["modelexport", command, "--format=json"]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            arguments.append(flag)
+        elif value is not None and value is not False:
+            values = value if isinstance(value, list) else [value]
+            arguments += [f"{flag}={_text(each)}" for each in values]
+    # What follows is never an option, whatever a file is called.
+    arguments += ["--", *(_text(each) for each in positional if each is not None)]
+    _, output, said = _native.run_tool(arguments)
+    for text in said:
+        warnings.warn(text, stacklevel=3)
+    return json.loads(output)
+
+
+def _text(value: Any) -> str:
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -1,0 +1,247 @@
+"""The functions of the package: what they give back, and what they raise."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import modelexport
+import pytest
+import python_models
+import support
+import torch
+
+PACKAGE = support.ROOT / "python"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+
+
+def python(*arguments: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, *arguments], env=ENVIRONMENT, capture_output=True, text=True, **options)
+
+
+def stack() -> tuple[torch.nn.Module, torch.Tensor]:
+    torch.manual_seed(0)
+    return python_models.Stack().eval(), torch.randn(2, 8)
+
+
+# ---- the package
+
+
+def test_importing_it_and_its_command_do_not_import_torch():
+    code = "import sys, modelexport; dir(modelexport); print([m for m in ('torch', 'numpy', 'onnx') if m in sys.modules])"
+    assert python("-c", code).stdout == "[]\n"
+    code = "import runpy, sys; sys.argv = ['modelexport', '--help']\ntry: runpy.run_module('modelexport', run_name='__main__')\nexcept SystemExit as e: print(e.code, 'torch' in sys.modules)"
+    ended = python("-c", code)
+    assert ended.stdout.endswith("0 False\n") and "Usage: modelexport" in ended.stdout
+
+
+def test_the_command_of_the_package_is_that_of_the_binary():
+    arguments = ["tree", str(support.FIXTURES / "shared_module" / "model.pt2")]
+    ended = python("-m", "modelexport", *arguments)
+    assert ended.returncode == 0
+    assert ended.stdout == support.modelexport(*arguments).stdout
+    assert python("-m", "modelexport", "tree", "none.pt2").returncode == 3
+    assert python("-m", "modelexport", "nonsense").returncode == 2
+
+
+def test_every_public_name_is_there():
+    assert {"export", "UnsupportedOperators", "__version__"} <= set(modelexport.__all__) <= set(dir(modelexport))
+    for name in modelexport.__all__:
+        assert getattr(modelexport, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        modelexport.no_such_name
+
+
+# ---- the result
+
+
+def test_the_result_tells_what_was_made(tmp_path):
+    model, x = stack()
+    result = modelexport.export(model, (x,), tmp_path / "m.onnx")
+    assert result.path == tmp_path / "m.onnx"
+    assert result.files == [tmp_path / "m.onnx", tmp_path / "m_hierarchy.json"]
+    assert result.coverage == 1.0
+    assert [module["path"] for module in result.modules] == [path for path, _ in model.named_modules()]
+    assert {module["path"]: module["calls"] for module in result.modules}["first"] == 2
+    assert [node["name"] for node in result.nodes] == [node.name for node in result.model_proto.graph.node]
+    assert result.hierarchy == json.loads((tmp_path / "m_hierarchy.json").read_text())
+    assert result.hierarchy["source"] == {"kind": "module", "torch_version": torch.__version__}
+    assert "first" in result.tree() and "norm" not in result.tree(depth=1)
+    assert repr(result).startswith(f"ExportResult({str(tmp_path / 'm.onnx')!r}, {len(result.nodes)} nodes")
+    html = result._repr_html_()
+    assert html.count("<li>") == len(result.modules) and "<b>LayerNorm</b>" in html
+    assert result.seconds["total"] >= result.seconds["capture"] > 0
+
+
+def test_options_reach_the_file(tmp_path):
+    model, x = stack()
+    result = modelexport.export(
+        model,
+        x,
+        str(tmp_path / "m.onnx"),
+        opset_version=17,
+        modules="all",
+        tag_format="class",
+        embed=["doc-string"],
+        weights="external",
+        verbose=False,
+        dynamo=True,
+        optimize=True,
+    )
+    proto = result.model_proto
+    assert proto.opset_import[0].version == 17
+    assert not any(node.metadata_props for node in proto.graph.node)
+    assert "/Stack/Block/Linear" in {node["path"] for node in result.nodes}
+    result = modelexport.export(model, x, tmp_path / "m.onnx", torch_nn_exceptions=["Linear"], embed="none", external_data=False)
+    assert "/Stack/Block.first/Linear" in {node["path"] for node in result.nodes}
+    assert not any(node.doc_string for node in result.model_proto.graph.node)
+
+
+def test_inputs_may_be_a_tensor_a_tuple_or_a_dict(tmp_path):
+    model, x = stack()
+    files = [tmp_path / f"{i}.onnx" for i in range(3)]
+    modelexport.export(model, x, files[0])
+    modelexport.export(model, [x], files[1])
+    modelexport.export(model, {"x": x}, files[2])
+    assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_a_training_model_is_exported_as_it_is_with_a_warning(tmp_path):
+    model, x = stack()
+    with pytest.warns(UserWarning, match="in training mode"):
+        modelexport.export(model.train(), x, tmp_path / "m.onnx")
+
+
+# ---- what goes wrong
+
+
+def test_wrong_arguments_are_told(tmp_path):
+    model, x = stack()
+    f = tmp_path / "m.onnx"
+    wrong = [
+        (TypeError, r"'opset_versoin'; did you mean 'opset_version'\?", dict(opset_versoin=17)),
+        (TypeError, "'dynamo' only as True", dict(dynamo=False)),
+        (ValueError, "opset 99 cannot be produced", dict(opset_version=99)),
+        (TypeError, "opset_version: expected a number", dict(opset_version="17")),
+        (ValueError, "weights \"nowhere\" is not known; there are embed, external", dict(weights="nowhere")),
+        (ValueError, "contradict each other: embed, external", dict(weights="embed", external_data=True)),
+        (ValueError, "modules \"some\" is not known; there are model, huggingface, all", dict(modules="some")),
+        (ValueError, "tag_format \"short\" is not known", dict(tag_format="short")),
+        (ValueError, "embed \"comment\" is not known", dict(embed="comment")),
+        (ValueError, r"2 names are given for 1 inputs \(x\)", dict(input_names=["a", "b"])),
+        (ValueError, "the output name \"\" is empty", dict(output_names=[""])),
+        (TypeError, "input_names: expected a list", dict(input_names="x")),
+        (ValueError, "give one of them", dict(dynamic_shapes={"x": {0: "b"}}, dynamic_axes={"x": [0]})),
+        (FileNotFoundError, "none.toml", dict(rules=tmp_path / "none.toml")),
+    ]
+    for kind, message, options in wrong:
+        with pytest.raises(kind, match=message):
+            modelexport.export(model, x, f, **options)
+    with pytest.raises(ValueError, match="not in a file, so the model cannot refer to them"):
+        modelexport.export(torch.nn.Linear(64, 64).eval(), torch.randn(1, 64), f, weights="reference")
+    for given in (None, 3):
+        with pytest.raises(TypeError, match="f"):
+            modelexport.export(model, x, given)
+    with pytest.raises(TypeError, match="expected an nn.Module, an ExportedProgram or the path"):
+        modelexport.export(torch.relu, x, f)
+    with pytest.raises(TypeError, match="ScriptModule"):
+        modelexport.export(torch.jit.trace(model, x), x, f)
+    with pytest.raises(ValueError, match="leave args and kwargs out"):
+        modelexport.export(torch.export.export(model, (x,)), (x,), f)
+    assert not list(tmp_path.iterdir())
+
+
+def test_failures_of_files_are_the_usual_exceptions(tmp_path):
+    model, x = stack()
+    with pytest.raises(FileNotFoundError, match="none.pt2"):
+        modelexport.export(tmp_path / "none.pt2", f=tmp_path / "m.onnx")
+    with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+        modelexport.export(model, x, tmp_path / "none" / "m.onnx")
+    (tmp_path / "bad.pt2").write_text("no archive")
+    with pytest.raises(ValueError, match="is not a zip archive"):
+        modelexport.export(tmp_path / "bad.pt2", f=tmp_path / "m.onnx")
+    (tmp_path / "m_hierarchy.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="m_hierarchy.json"):
+        modelexport.export(model, x, tmp_path / "m.onnx", overwrite=False)
+    modelexport.export(model, x, tmp_path / "m.onnx")
+    with pytest.raises(FileExistsError, match="m.onnx"):
+        modelexport.export(model, x, tmp_path / "m.onnx", overwrite=False)
+    with pytest.raises(ValueError, match="is a folder"):
+        modelexport.export(tmp_path, f=tmp_path / "n.onnx")
+
+
+def test_operators_that_cannot_be_exported_are_listed(tmp_path):
+    with pytest.raises(modelexport.UnsupportedOperators, match="1 operator cannot be exported") as caught:
+        modelexport.export(python_models.Unsupported().eval(), torch.randn(2, 4), tmp_path / "m.onnx")
+    (operator,) = caught.value.operators
+    assert (operator.target, operator.count, operator.modules) == ("aten.special_airy_ai.default", 2, [""])
+    assert "airy_ai" in operator.source
+    assert isinstance(caught.value, (modelexport.ModelExportError, ValueError))
+    assert pickle.loads(pickle.dumps(caught.value)).operators == [operator]
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_without_an_address_is_refused_and_not_read(tmp_path, monkeypatch):
+    from modelexport.capture import weights
+
+    add = weights.Weights._add
+    monkeypatch.setattr(weights.Weights, "_add", lambda self, address, length, owner: add(self, 0, length, owner))
+    with pytest.raises(ValueError, match="has a length but no address"):
+        modelexport.export(*stack(), tmp_path / "m.onnx")
+
+
+def test_a_panic_of_the_native_part_is_an_exception(monkeypatch):
+    from modelexport import _native
+
+    with pytest.raises(modelexport.InternalError, match="a fault of modelexport, please report it: on purpose"):
+        _native.panic_for_tests("on purpose")
+
+
+# ---- other threads, and Ctrl-C
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, torch, modelexport
+model = torch.nn.utils.skip_init(torch.nn.Linear, 6000, 6000).eval()
+program = torch.export.export(model, (torch.empty(1, 6000),))
+class Ticks(threading.Thread):
+    def run(self):
+        import time
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+Ticks(daemon=True).start()
+try:
+    while True:
+        modelexport.export(program, f=sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted", sorted(os.listdir(os.path.dirname(sys.argv[1]))) in ([], ["m.onnx", "m.onnx.data", "m_hierarchy.json"]))
+"""
+
+
+def test_ctrl_c_ends_the_writing_and_leaves_nothing_half_done(tmp_path):
+    began = time.perf_counter()
+    ended = python("-c", INTERRUPTED, str(tmp_path / "m.onnx"), timeout=120)
+    assert ended.stdout == "interrupted True\n", ended.stderr
+    assert time.perf_counter() - began < 100
+
+
+def test_other_python_threads_go_on_during_the_native_part(tmp_path):
+    program = torch.export.export(torch.nn.Linear(4096, 4096).eval(), (torch.randn(1, 4096),))
+    seen, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            seen.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    result = modelexport.export(program, f=tmp_path / "m.onnx")
+    done.set()
+    thread.join()
+    seconds = result.seconds["write"]
+    assert len(seen) > min(10, seconds * 50)

@@ -1,0 +1,56 @@
+"""The tools of the command line as functions."""
+
+import inspect
+import json
+import re
+
+import modelexport
+import pytest
+import support
+from modelexport import tools
+
+SHARED = support.FIXTURES / "shared_module" / "model.pt2"
+# Written for people only, or about the printing itself.
+NOT_FOR_PROGRAMS = {"format", "help", "quiet", "verbose", "color"}
+COMMANDS = {name: function for name, function in vars(tools).items() if inspect.isfunction(function) and name[0] != "_"}
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    return modelexport.export(SHARED, f=tmp_path / "m.onnx").path
+
+
+def test_they_give_what_the_command_prints_as_json():
+    printed = json.loads(support.modelexport("tree", SHARED, "--format", "json", "--depth", "1", "--modules", "all").stdout)
+    assert modelexport.tree(SHARED, depth=1, modules="all") == printed
+    assert {row["target"] for row in modelexport.operators("softmax")} >= {"aten.softmax.int", "aten._softmax.default"}
+
+
+def test_lists_and_dictionaries_become_options(tagged, tmp_path):
+    shown = modelexport.tree(SHARED, torch_nn_exceptions=["Linear", "Embedding"])
+    assert any(module["tag"].endswith("Embedding") for module in shown["modules"])
+    assert modelexport.analyze(tagged, dim={"batch": 4}, top=3)
+
+
+def test_a_file_without_tags_is_made_and_not_replaced(tagged, tmp_path):
+    modelexport.strip(tagged, tmp_path / "plain.onnx")
+    with pytest.raises(FileExistsError, match="plain.onnx"):
+        modelexport.strip(tagged, tmp_path / "plain.onnx")
+    modelexport.strip(tagged, tmp_path / "plain.onnx", overwrite=True)
+
+
+def test_errors_are_raised():
+    with pytest.raises(FileNotFoundError, match="none.onnx"):
+        modelexport.tree("none.onnx")
+    with pytest.raises(ValueError, match="invalid value 'some' for '--modules"):
+        modelexport.tree(SHARED, modules="some")
+    assert modelexport.operators("no such operator") == []
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_option_of_a_command_is_one_of_its_function(name):
+    assert getattr(modelexport, name) is COMMANDS[name]
+    usage = support.modelexport(name, "--help").stdout
+    flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", usage, re.MULTILINE)) - NOT_FOR_PROGRAMS
+    parameters = {parameter.replace("_", "-") for parameter in inspect.signature(COMMANDS[name]).parameters}
+    assert flags <= parameters
