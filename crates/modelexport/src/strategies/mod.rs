@@ -17,6 +17,7 @@ mod enhanced_semantic;
 pub mod evidence;
 mod fx_graph;
 pub mod graph;
+mod htp;
 pub mod parameters;
 mod retag;
 mod usage_based;
@@ -75,6 +76,7 @@ pub struct Context<'a> {
 /// The ways to find out where nodes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strategy {
+    Htp,
     FxGraph,
     EnhancedSemantic,
     UsageBased,
@@ -83,11 +85,12 @@ pub enum Strategy {
 
 impl Strategy {
     /// The one that tells most first.
-    pub const ALL: [Strategy; 4] =
-        [Strategy::Retag, Strategy::FxGraph, Strategy::EnhancedSemantic, Strategy::UsageBased];
+    pub const ALL: [Strategy; 5] =
+        [Strategy::Retag, Strategy::FxGraph, Strategy::Htp, Strategy::EnhancedSemantic, Strategy::UsageBased];
 
     pub fn name(self) -> &'static str {
         match self {
+            Strategy::Htp => "htp",
             Strategy::FxGraph => "fx_graph",
             Strategy::EnhancedSemantic => "enhanced_semantic",
             Strategy::UsageBased => "usage_based",
@@ -98,6 +101,7 @@ impl Strategy {
     /// What it goes by, in a few words.
     pub fn summary(self) -> &'static str {
         match self {
+            Strategy::Htp => "the operators of one forward pass, projected onto the nodes",
             Strategy::FxGraph => "the captured ATen graph, laid along the nodes",
             Strategy::EnhancedSemantic => "metadata, scope names and parameter names in the file",
             Strategy::UsageBased => "who reads which parameter, and what leads there",
@@ -112,6 +116,7 @@ impl Strategy {
     /// Whether the evidence has what the strategy goes by.
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
+            Strategy::Htp => evidence.trace.is_some(),
             Strategy::FxGraph => evidence.program.is_some(),
             Strategy::EnhancedSemantic => true,
             Strategy::UsageBased => !evidence.parameters.is_empty(),
@@ -122,6 +127,7 @@ impl Strategy {
     /// The evidence that the strategy needs, in words.
     pub fn needs(self) -> &'static str {
         match self {
+            Strategy::Htp => "a trace of a forward pass",
             Strategy::FxGraph => "a captured program (.pt2)",
             Strategy::EnhancedSemantic => "any evidence",
             Strategy::UsageBased => "evidence that lists parameters",
@@ -132,6 +138,7 @@ impl Strategy {
     /// Where the nodes come from, as far as the strategy itself can tell.
     fn draft(self, context: &Context<'_>) -> Draft {
         match self {
+            Strategy::Htp => htp::draft(context),
             Strategy::FxGraph => fx_graph::draft(context),
             Strategy::EnhancedSemantic => enhanced_semantic::draft(context),
             Strategy::UsageBased => usage_based::draft(context),

@@ -1,7 +1,7 @@
 //! The nodes of a foreign graph, as an alignment sees them.
 
-use modelexport_graph::DType;
 use modelexport_graph::onnx::{DimensionValue, TypeKind};
+use modelexport_graph::{DType, Name};
 
 use super::super::graph::{GraphView, NodeId, ValueId, ValueKind};
 use super::reference::Fact;
@@ -11,13 +11,42 @@ use super::reference::Fact;
 pub enum Operand {
     /// The result of an earlier node; index into [`Foreign::nodes`].
     Node(u32),
-    /// An input of the model, by its place.
+    /// An input of the model, by its place in the reference.
     Input(u32),
     /// A weight of the reference.
     Weight(u32),
     /// A tensor that is no weight of the reference: folded values, numbers.
     Constant,
+    /// A number that was computed from sizes of tensors.
+    Size,
 }
+
+/// Operators that exporters use to compute sizes.
+const SIZE_OPERATORS: &[&str] = &[
+    "Add",
+    "Cast",
+    "Ceil",
+    "Concat",
+    "ConstantOfShape",
+    "Div",
+    "Equal",
+    "Floor",
+    "Gather",
+    "Identity",
+    "Max",
+    "Min",
+    "Mod",
+    "Mul",
+    "Neg",
+    "ReduceProd",
+    "Reshape",
+    "Slice",
+    "Squeeze",
+    "Sub",
+    "Transpose",
+    "Unsqueeze",
+    "Where",
+];
 
 #[derive(Clone, Debug)]
 pub struct ForeignNode {
@@ -29,20 +58,25 @@ pub struct ForeignNode {
     pub output: Option<u32>,
 }
 
-/// Nodes in the order of the file, without constants and copies of constants.
+/// Nodes in the order of the file, without constants, copies of constants and computations of sizes.
 #[derive(Debug)]
 pub struct Foreign<'v, 'm> {
     pub view: &'v GraphView<'m>,
     pub nodes: Vec<ForeignNode>,
     /// By [`NodeId`]: index into `nodes`.
     pub place: Vec<Option<u32>>,
+    /// TorchScript's exporter wrote the file: it is known by the names that it gives to weights it made.
+    pub is_of_torchscript: bool,
 }
 
 impl<'v, 'm> Foreign<'v, 'm> {
-    /// `weight_of` says which weight of the reference a value is.
-    pub fn new(view: &'v GraphView<'m>, weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
-        let mut foreign = Foreign { view, nodes: Vec::new(), place: vec![None; view.len()] };
-        let operands = foreign.main_inputs();
+    /// `inputs` are those of the reference, and `weight_of` says which weight of the reference a value is.
+    pub fn new(view: &'v GraphView<'m>, inputs: &[Name], weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
+        let weights = &view.model.graph.initializers;
+        let is_of_torchscript = weights.iter().any(|tensor| tensor.name.starts_with("onnx::"));
+        let mut foreign =
+            Foreign { view, nodes: Vec::new(), place: vec![None; view.len()], is_of_torchscript };
+        let operands = foreign.main_inputs(inputs);
         // By value; a copy of a constant is that constant.
         let mut known: Vec<Option<Operand>> = operands;
         for (id, value) in view.values() {
@@ -58,24 +92,17 @@ impl<'v, 'm> Foreign<'v, 'm> {
                 continue;
             }
             let operand = |value: ValueId| known.get(value.0 as usize).copied().flatten();
-            let constant = match &*entry.node.op_type {
-                "Constant" => Some(Operand::Constant),
-                "Identity" => view
-                    .inputs(id)
-                    .next()
-                    .and_then(operand)
-                    .filter(|operand| matches!(operand, Operand::Weight(_) | Operand::Constant)),
-                _ => None,
-            };
-            let operands = view.inputs(id).map(|value| operand(value).unwrap_or(Operand::Constant)).collect();
+            let operands: Vec<Operand> =
+                view.inputs(id).map(|value| operand(value).unwrap_or(Operand::Constant)).collect();
+            let left_out = left_out(&entry.node.op_type, &operands, foreign.is_of_torchscript);
             let place = foreign.nodes.len() as u32;
-            let result = constant.unwrap_or(Operand::Node(place));
+            let result = left_out.unwrap_or(Operand::Node(place));
             for output in view.outputs(id) {
                 if let Some(slot) = known.get_mut(output.0 as usize) {
                     *slot = Some(result);
                 }
             }
-            if constant.is_some() {
+            if left_out.is_some() {
                 continue;
             }
             if let Some(slot) = foreign.place.get_mut(id.0 as usize) {
@@ -94,16 +121,27 @@ impl<'v, 'm> Foreign<'v, 'm> {
         self.view.node(node.id).map_or("", |node| &*node.op_type)
     }
 
-    fn main_inputs(&self) -> Vec<Option<Operand>> {
+    /// By value: the input of the reference that it is, by name, or by place if no input has a known name.
+    fn main_inputs(&self, inputs: &[Name]) -> Vec<Option<Operand>> {
         let mut known = vec![None; self.view.value_count()];
-        let mut place = 0;
-        for input in &self.view.model.graph.inputs {
-            let Some(id) = self.view.find_value(&input.name) else { continue };
-            if let (Some(slot), Some(ValueKind::Input)) =
-                (known.get_mut(id.0 as usize), self.view.value(id).map(|value| value.kind))
-            {
-                *slot = Some(Operand::Input(place));
-                place += 1;
+        let given: Vec<ValueId> = self
+            .view
+            .model
+            .graph
+            .inputs
+            .iter()
+            .filter_map(|input| self.view.find_value(&input.name))
+            .filter(|id| matches!(self.view.value(*id).map(|value| value.kind), Some(ValueKind::Input)))
+            .collect();
+        let named = |id: &ValueId| {
+            let name = self.view.value(*id)?.name;
+            inputs.iter().position(|input| **input == *name)
+        };
+        let by_name = given.iter().any(|id| named(id).is_some());
+        for (place, id) in given.iter().enumerate() {
+            let place = if by_name { named(id) } else { Some(place) };
+            if let Some(slot) = known.get_mut(id.0 as usize) {
+                *slot = Some(place.map_or(Operand::Constant, |place| Operand::Input(place as u32)));
             }
         }
         known
@@ -119,6 +157,24 @@ impl<'v, 'm> Foreign<'v, 'm> {
             }
         }
         places
+    }
+}
+
+/// What a node gives that is no part of an alignment: constants, copies of constants, sizes.
+/// TorchScript's exporter leaves computations with constants as they are; elsewhere they stand for steps.
+fn left_out(operator: &str, operands: &[Operand], is_of_torchscript: bool) -> Option<Operand> {
+    let is_number = |operand: &Operand| matches!(operand, Operand::Constant | Operand::Size);
+    match (operator, operands) {
+        ("Constant", _) => Some(Operand::Constant),
+        ("Shape" | "Size", _) => Some(Operand::Size),
+        ("Identity", [copied @ (Operand::Weight(_) | Operand::Constant)]) => Some(*copied),
+        _ if SIZE_OPERATORS.contains(&operator)
+            && (is_of_torchscript || operands.contains(&Operand::Size))
+            && operands.iter().all(is_number) =>
+        {
+            Some(Operand::Size)
+        }
+        _ => None,
     }
 }
 

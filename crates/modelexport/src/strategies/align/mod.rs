@@ -9,6 +9,7 @@
 
 pub mod foreign;
 pub mod from_program;
+pub mod from_trace;
 pub mod reference;
 pub mod search;
 pub mod settle;
@@ -18,7 +19,7 @@ pub mod weights;
 use modelexport_graph::Method;
 use modelexport_graph::onnx::AtenSource;
 
-use super::{Attribution, Context, Draft};
+use super::{Attribution, Context, Draft, NodeId};
 use foreign::{Foreign, Operand};
 use reference::{Prepared, Reference, Source};
 use search::{Placed, Search};
@@ -40,7 +41,7 @@ pub(super) fn draft(
     classes: &Classes,
     method: Method,
 ) -> Draft {
-    let foreign = Foreign::new(context.graph, &|value| classes.of_value(context, value));
+    let foreign = Foreign::new(context.graph, &reference.inputs, &|value| classes.of_value(context, value));
     let placed = align(reference, &foreign);
     let mut draft: Draft = vec![None; context.graph.len()];
     for (node, place) in foreign.nodes.iter().zip(placed) {
@@ -65,7 +66,24 @@ pub(super) fn draft(
             *slot = Some(found);
         }
     }
+    draft_left_out(context, &mut draft);
     draft
+}
+
+/// Constants and sizes that the alignment left out belong to their first reader: exporters make them where they are
+/// needed first.
+fn draft_left_out(context: &Context<'_>, draft: &mut Draft) {
+    for id in context.graph.node_ids().rev() {
+        let known = |id: NodeId| draft.get(id.0 as usize).and_then(Option::as_ref);
+        if known(id).is_some() {
+            continue;
+        }
+        let Some(reader) = context.graph.consumers(id).min().and_then(known) else { continue };
+        let found = Attribution::new(reader.call, Method::Propagated, reader.confidence.min(BESIDE));
+        if let Some(slot) = draft.get_mut(id.0 as usize) {
+            *slot = Some(found);
+        }
+    }
 }
 
 /// The step of each node of `foreign`.

@@ -131,6 +131,7 @@ impl<'r> Prepared<'r> {
             prepared.near.push(near);
             prepared.far.push(far);
         }
+        prepared.lend_weights();
         prepared.outputs =
             reference.outputs.iter().map(|output| prepared.seen_through(output.as_slice())).collect();
         prepared
@@ -174,7 +175,12 @@ impl<'r> Prepared<'r> {
                 if !self.may_vanish(*s) {
                     continue;
                 }
+                // A step that vanished took its weights with it, unless it only prepared weights.
+                let is_foldable = self.is_foldable.get(*s as usize).copied().unwrap_or(false);
                 for behind in self.near.get(*s as usize).map(Vec::as_slice).unwrap_or_default() {
+                    if matches!(behind, Source::Weight(_)) && !is_foldable {
+                        continue;
+                    }
                     if !near.contains(behind) && !far.contains(behind) && far.len() < MAX_SOURCES {
                         far.push(*behind);
                         next.push(*behind);
@@ -184,6 +190,19 @@ impl<'r> Prepared<'r> {
             front = next;
         }
         far
+    }
+
+    /// A step into which its reader is merged reads the weights of its reader.
+    fn lend_weights(&mut self) {
+        for (i, step) in self.reference.steps.iter().enumerate() {
+            let (Some(Source::Step(into)), Some(true)) = (step.sources.first(), self.is_slight.get(i)) else {
+                continue;
+            };
+            let weights = step.sources.iter().filter(|source| matches!(source, Source::Weight(_)));
+            if let Some(far) = self.far.get_mut(*into as usize) {
+                weights.for_each(|weight| push_new(far, *weight));
+            }
+        }
     }
 
     /// Whether graphs are common in which nothing stands for a step.

@@ -33,6 +33,7 @@ const EDGE_WRONG: f32 = -2.0;
 const WEIGHT_ONLY: f32 = 5.0;
 const WEIGHT_SHARED: f32 = 1.5;
 const WEIGHT_WRONG: f32 = -3.0;
+const WEIGHT_SHARED_WRONG: f32 = -1.0;
 const RESULT_SAME: f32 = 1.0;
 const RESULT_OTHER: f32 = -1.5;
 const OUTPUT_SAME: f32 = 3.0;
@@ -216,7 +217,7 @@ impl<'a> Search<'a> {
         let mut gain = if is_match { MATCH } else { 0.0 };
         for (operand, read) in node.operands.iter().zip(read) {
             gain += match operand {
-                Operand::Constant => 0.0,
+                Operand::Constant | Operand::Size => 0.0,
                 Operand::Node(_) if *read == step => EDGE_INSIDE,
                 Operand::Node(_) => edge(near, far, Source::Step(self.prepared.first(*read))),
                 Operand::Input(input) => edge(near, far, Source::Input(*input)),
@@ -245,13 +246,14 @@ impl<'a> Search<'a> {
 
     fn weight_edge(&self, near: &[Source], far: &[Source], weight: u32) -> f32 {
         let readers = self.weight_readers.get(weight as usize).map_or(0, Vec::len);
-        let gain = if readers == 1 { WEIGHT_ONLY } else { WEIGHT_SHARED };
+        let (gain, loss) =
+            if readers == 1 { (WEIGHT_ONLY, WEIGHT_WRONG) } else { (WEIGHT_SHARED, WEIGHT_SHARED_WRONG) };
         if near.contains(&Source::Weight(weight)) {
             gain
         } else if far.contains(&Source::Weight(weight)) {
             gain / 2.0
         } else {
-            WEIGHT_WRONG
+            loss
         }
     }
 

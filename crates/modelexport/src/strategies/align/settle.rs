@@ -13,7 +13,8 @@ use super::search::Placed;
 /// Moves the placed nodes to where they belong.
 pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
     settle_extras(prepared, foreign, placed);
-    if !is_named_by_first(foreign) {
+    // TorchScript's exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
+    if !foreign.is_of_torchscript {
         settle_fused(prepared, foreign, placed);
     }
 }
@@ -57,13 +58,6 @@ fn reads(prepared: &Prepared<'_>, step: u32, source: u32) -> bool {
     let first = prepared.first(source);
     let lists = [&prepared.near, &prepared.far];
     lists.iter().filter_map(|list| list.get(step as usize)).any(|list| list.contains(&Source::Step(first)))
-}
-
-/// Whether the exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
-/// TorchScript's does, and it is known by the names that it gives to weights it made.
-fn is_named_by_first(foreign: &Foreign<'_, '_>) -> bool {
-    let mut names = foreign.view.model.graph.initializers.iter().map(|tensor| &tensor.name);
-    names.any(|name| name.starts_with("onnx::"))
 }
 
 /// The last node of a step whose only reader has no node goes to that reader.

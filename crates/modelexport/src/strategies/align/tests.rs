@@ -95,7 +95,7 @@ fn aligned(run: &[&str], graph: &[&str]) -> Vec<String> {
         let name = view.value(value)?.name;
         weights.0.iter().position(|known| known == name).map(|place| place as u32)
     };
-    let foreign = Foreign::new(&view, &weight_of);
+    let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
     let placed = align(&reference, &foreign);
     let name = |place: &Option<Placed>| match place {
         Some(place) => reference.steps[place.step as usize].name.as_deref().unwrap_or("").to_owned(),
