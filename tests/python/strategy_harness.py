@@ -187,6 +187,81 @@ def measure(cli, strategy, foreign, evidence, modules, show=0):
     return rows
 
 
+def tools():
+    """The tools after which tags must return: name and what makes the new file from the old."""
+
+    def runtime(level):
+        def optimise(source, target):
+            import onnxruntime
+
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 4
+            options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
+            options.optimized_model_filepath = str(target)
+            onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+
+        return optimise
+
+    def slim(source, target):
+        import onnxslim
+
+        onnxslim.slim(str(source), str(target))
+
+    def simplify(source, target):
+        import onnxsim
+
+        simplified, _ = onnxsim.simplify(str(source), perform_optimization=True)
+        onnx.save(simplified, str(target))
+
+    def quantise(source, target):
+        from onnxruntime.quantization import quantize_dynamic
+
+        quantize_dynamic(str(source), str(target))
+
+    def convert(source, target):
+        from onnx import version_converter
+
+        onnx.save(version_converter.convert_version(onnx.load(str(source)), 21), str(target))
+
+    return {
+        "onnxruntime basic": runtime("BASIC"),
+        "onnxruntime extended": runtime("EXTENDED"),
+        "onnxruntime all": runtime("ALL"),
+        "onnxslim": slim,
+        "onnxsim": simplify,
+        "quantize_dynamic": quantise,
+        "version_converter": convert,
+    }
+
+
+def measure_retag(cli, original, names=None, show=0):
+    """Rows `(tool, result)`: tags of nodes that survive a tool with name and operator, against those before."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        tagged = Path(folder) / "original.onnx"
+        subprocess.run([*shlex.split(cli), "tag", str(original), "-o", str(tagged), "-q"], check=True)
+        before = json.loads(tagged.with_name("original_hierarchy.json").read_text())
+        known = {(n["name"], n["op_type"]): n["module"] for n in before["nodes"] if n["name"]}
+        for name, tool in tools().items():
+            if names and name not in names:
+                continue
+            made = Path(folder) / "made.onnx"
+            try:
+                tool(tagged, made)
+                stripped = onnx.load(str(made))
+            except Exception as error:  # some tools cannot read some models
+                print(f"    {name}: {str(error)[:120]}")
+                continue
+            for node in nodes_of(stripped.graph):
+                node.ClearField("doc_string")
+                del node.metadata_props[:]
+            made.write_bytes(stripped.SerializeToString())
+            sidecar = tag(cli, made, "--from", tagged)
+            truth = [known.get((node["name"], node["op_type"])) for node in sidecar["nodes"]]
+            rows.append((name, score(sidecar, truth, show)))
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+")
@@ -194,6 +269,7 @@ def main():
     parser.add_argument("--foreign", type=Path, required=True)
     parser.add_argument("--zoo", type=Path, required=True)
     parser.add_argument("--strategy", action="append")
+    parser.add_argument("--update", type=Path, help="write the table into this document")
     parser.add_argument("--show", type=int, default=0, help="wrong tags to show for each model")
     options = parser.parse_args()
     shares = {}
@@ -202,17 +278,40 @@ def main():
         truth = json.loads((options.zoo / name / "truth.json").read_text())
         for strategy in options.strategy or ["enhanced_semantic", "usage_based"]:
             try:
-                rows = measure(options.cli, strategy, options.foreign / name, evidence, truth["modules"], options.show)
+                if strategy == "retag":
+                    rows = measure_retag(options.cli, options.foreign / name / "dynamo.onnx", show=options.show)
+                else:
+                    rows = measure(
+                        options.cli, strategy, options.foreign / name, evidence, truth["modules"], options.show
+                    )
             except Exception as error:  # one model must not end the measurement
                 print(f"{name} {strategy}: {error}")
                 continue
             for what, result in rows:
                 shares.setdefault((strategy, what), []).append(result)
                 print(name, strategy, what, json.dumps(result), flush=True)
+    lines = table(shares)
+    print("\n".join(lines))
+    if options.update:
+        write_table(options.update, lines)
+
+
+def table(shares):
+    """The means as rows of a Markdown table."""
+    lines = ["| strategy | on | models | exact | in chain | coverage |", "|---|---|---|---|---|---|"]
     for (strategy, what), results in sorted(shares.items()):
-        mean = {key: sum(r[key] for r in results) / len(results) for key in ("exact", "chain", "coverage")}
-        text = ", ".join(f"{key} {100 * value:.2f}%" for key, value in mean.items())
-        print(f"{strategy:18} {what:18} {len(results):3} models: {text}")
+        means = [sum(result[key] for result in results) / len(results) for key in ("exact", "chain", "coverage")]
+        cells = [f"`{strategy}`", what, str(len(results)), *(f"{100 * mean:.2f}%" for mean in means)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def write_table(document, lines):
+    """Puts the table between the marks of a document."""
+    begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
+    before, rest = document.read_text().split(begin)
+    _, after = rest.split(end)
+    document.write_text(before + "\n".join([begin, *lines, end]) + after)
 
 
 if __name__ == "__main__":

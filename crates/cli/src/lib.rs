@@ -38,6 +38,7 @@ const EXIT_STATUS: &str =
 enum Command {
     Export(commands::export::Arguments),
     Tag(commands::tag::Arguments),
+    Strategies(commands::strategies::Arguments),
     Tree(commands::tree::Arguments),
     Analyze(commands::analyze::Arguments),
     Strip(commands::strip::Arguments),
@@ -82,6 +83,7 @@ pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
 fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Failure> {
     match command {
         Command::Export(arguments) => commands::export::run(arguments, session),
+        Command::Strategies(arguments) => commands::strategies::run(arguments, session),
         Command::Tag(arguments) => commands::tag::run(arguments, session),
         Command::Tree(arguments) => commands::tree::run(arguments, session),
         Command::Analyze(arguments) => commands::analyze::run(arguments, session),

@@ -15,6 +15,7 @@ pub mod rules;
 pub mod selector;
 pub mod shapes;
 pub mod strategies;
+pub mod strategy_comparison;
 pub mod strip;
 pub mod tag;
 pub mod tagged_file;

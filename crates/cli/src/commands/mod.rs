@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod export;
 pub mod operators;
+pub mod strategies;
 pub mod strip;
 pub mod tag;
 pub mod tree;

@@ -124,6 +124,11 @@ impl Strategy {
         }
     }
 
+    /// Whether it goes by names and metadata inside the file, so that it is lost without them.
+    pub fn reads_names(self) -> bool {
+        matches!(self, Strategy::EnhancedSemantic | Strategy::Retag)
+    }
+
     /// The evidence that the strategy needs, in words.
     pub fn needs(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use modelexport_io::onnx::OnnxFile;
 use modelexport_io::sidecar::Sidecar;
 
 use super::from_sidecar::add_parameters;
-use super::{Evidence, EvidenceFormat, Original, ScopeId};
+use super::{Evidence, EvidenceFormat, OpFact, Original, ParameterId, ScopeId};
 use crate::hierarchy;
 
 /// What a file tells about itself, for strategies that read it; `None` if that is nothing.
@@ -39,6 +39,7 @@ pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
     Some(evidence)
 }
 
+/// Notes the nodes as operators, and who reads which parameter.
 fn note_readers(evidence: &mut Evidence, model: &Model) {
     for tensor in &model.graph.initializers {
         if let Some(fact) =
@@ -49,11 +50,16 @@ fn note_readers(evidence: &mut Evidence, model: &Model) {
     }
     model.graph.for_each_node(&mut |node| {
         let Some(origin) = &node.origin else { return };
-        for input in &node.inputs {
-            let parameter = evidence.parameters.find(input).and_then(|id| evidence.parameters.get_mut(id));
-            if let Some(fact) = parameter.filter(|fact| !fact.readers.contains(&origin.scope)) {
+        let parameters: Vec<ParameterId> =
+            node.inputs.iter().filter_map(|input| evidence.parameters.find(input)).collect();
+        for &id in &parameters {
+            let fact = evidence.parameters.get_mut(id);
+            if let Some(fact) = fact.filter(|fact| !fact.readers.contains(&origin.scope)) {
                 fact.readers.push(origin.scope);
             }
+        }
+        if !node.inputs.is_empty() {
+            evidence.ops.push(OpFact { call: origin.scope, parameters });
         }
     });
 }

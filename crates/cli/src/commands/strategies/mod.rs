@@ -1,0 +1,113 @@
+//! `modelexport strategies`: which strategy suits a model.
+
+mod text;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use modelexport::strategies::{Evidence, evidence};
+use modelexport::strategy_comparison::{self, Row, Subject};
+use modelexport::tag::ForeignFile;
+use modelexport_io::{pt2, sidecar};
+use serde::Serialize;
+
+use crate::arguments::{Format, PolicyArguments};
+use crate::display::json;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// Compare the strategies that find out where the nodes of a foreign ONNX file come from
+///
+/// Runs every strategy that the evidence allows and prints how many nodes each placed, by which method, how far it
+/// agrees with what is known for certain, and where it differs. Certain is what torch's metadata in the file say, or,
+/// for a .pt2, the export of modelexport itself. It is taken away before a strategy runs, and so are all names inside
+/// the graph, except for enhanced_semantic and retag, which read them.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The ONNX file, or a captured program (.pt2)
+    source: PathBuf,
+
+    /// What tells about the model: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: SOURCE]
+    #[arg(long, value_name = "PATH")]
+    evidence: Option<PathBuf>,
+
+    /// Nodes to show for each strategy that differ from what is known
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    differing: usize,
+
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  modelexport strategies model.onnx --evidence trace.json
+  modelexport strategies model.onnx --evidence model.pt2 --differing 50
+  modelexport strategies model.pt2                                   on modelexport's own export
+  modelexport strategies model.onnx --evidence model.pt2 --format json | jq '.strategies[] | {strategy, agreement}'
+
+Next: modelexport tag model.onnx -o tagged.onnx --evidence trace.json --strategy htp";
+
+#[derive(Serialize)]
+struct Report {
+    source: String,
+    evidence: String,
+    evidence_kind: &'static str,
+    /// Whether the modules of nodes are known for certain.
+    has_truth: bool,
+    strategies: Vec<Row>,
+}
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let (subject, evidence) = read(arguments)?;
+    let (policy, format) = arguments.policy.resolve(evidence.policy.as_ref())?;
+    let mut strategies = strategy_comparison::compare(&subject, &evidence, &policy, format)?;
+    for agreement in strategies.iter_mut().filter_map(|row| row.agreement.as_mut()) {
+        agreement.differing.truncate(arguments.differing);
+    }
+    let told_by = arguments.evidence.as_ref().unwrap_or(&arguments.source);
+    let report = Report {
+        source: arguments.source.display().to_string(),
+        evidence: told_by.display().to_string(),
+        evidence_kind: evidence.format.name(),
+        has_truth: subject.truth.is_some(),
+        strategies,
+    };
+    match arguments.format {
+        Format::Json => json::write(session.out(), &report)?,
+        Format::Text => {
+            let (style, width) = (session.out_style(), session.width());
+            text::write(&report, session.out(), style, width)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
+    let is_program = arguments.source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pt2"));
+    if is_program {
+        let archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
+        let subject = Subject::from_program(archive, &arguments.source)?;
+        let evidence = evidence::load(arguments.evidence.as_ref().unwrap_or(&arguments.source))?;
+        return Ok((subject, evidence));
+    }
+    let mut file = ForeignFile::open(&arguments.source)?;
+    let evidence = match &arguments.evidence {
+        Some(path) => evidence::load(path)?,
+        None => {
+            let own = evidence::from_itself(&mut file.model, None);
+            own.ok_or_else(|| modelexport::Error::NoHierarchy {
+                path: arguments.source.clone(),
+                sidecar: sidecar::path_beside(&arguments.source),
+            })
+            .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
+        }
+    };
+    Ok((Subject::from_file(file), evidence))
+}

@@ -1,0 +1,72 @@
+//! The comparison for people.
+
+use std::io::{self, Write};
+
+use modelexport::strategy_comparison::Row;
+use modelexport_io::onnx::names::for_screen;
+
+use super::Report;
+use crate::display::number::exact;
+use crate::display::style::Style;
+use crate::display::table::{self, Align, Cell, Column, Cut, Look};
+
+const COLUMNS: [Column; 6] = [
+    Column { title: "strategy", align: Align::Left, least: None, cut: Cut::End },
+    Column { title: "coverage", align: Align::Right, least: None, cut: Cut::End },
+    Column { title: "exact", align: Align::Right, least: None, cut: Cut::End },
+    Column { title: "in chain", align: Align::Right, least: None, cut: Cut::End },
+    Column { title: "seconds", align: Align::Right, least: None, cut: Cut::End },
+    Column { title: "nodes by method", align: Align::Left, least: Some(16), cut: Cut::End },
+];
+
+pub fn write(report: &Report, out: &mut dyn Write, style: Style, width: Option<usize>) -> io::Result<()> {
+    let source = for_screen(&report.source);
+    writeln!(out, "{source}, evidence {} ({})", for_screen(&report.evidence), report.evidence_kind)?;
+    if !report.has_truth {
+        writeln!(out, "nothing in the file tells where its nodes come from: agreement cannot be measured")?;
+    }
+    writeln!(out)?;
+    let rows: Vec<Vec<Cell>> = report.strategies.iter().map(cells).collect();
+    table::write(out, &COLUMNS, &rows, style, width)?;
+    for row in &report.strategies {
+        write_differences(row, out, style)?;
+    }
+    Ok(())
+}
+
+fn cells(row: &Row) -> Vec<Cell> {
+    let share = |count: fn(&modelexport::strategy_comparison::Agreement) -> u64| match &row.agreement {
+        Some(agreement) if agreement.known > 0 => percent(count(agreement) as f64 / agreement.known as f64),
+        _ => "-".to_owned(),
+    };
+    let methods: Vec<String> =
+        row.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count))).collect();
+    vec![
+        Cell::new(row.strategy, Look::Bold),
+        Cell::new(percent(row.coverage), Look::Plain),
+        Cell::new(share(|agreement| agreement.exact), Look::Accent),
+        Cell::new(share(|agreement| agreement.in_chain), Look::Plain),
+        Cell::new(format!("{:.3}", row.seconds), Look::Plain),
+        Cell::new(methods.join(", "), Look::Dim),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+fn write_differences(row: &Row, out: &mut dyn Write, style: Style) -> io::Result<()> {
+    let Some(agreement) = row.agreement.as_ref().filter(|agreement| !agreement.differing.is_empty()) else {
+        return Ok(());
+    };
+    let wrong = agreement.known - agreement.exact;
+    writeln!(out, "\n{}: {} of {} nodes differ", row.strategy, exact(wrong), exact(agreement.known))?;
+    for difference in &agreement.differing {
+        let name = if difference.node.is_empty() { "(no name)" } else { &difference.node };
+        let found = format!("{} ({})", difference.found, difference.method);
+        writeln!(out, "  {} {}", for_screen(name), style.dim(&for_screen(&difference.op_type)))?;
+        writeln!(out, "    found     {}", for_screen(&found))?;
+        writeln!(out, "    expected  {}", for_screen(&difference.expected))?;
+    }
+    Ok(())
+}

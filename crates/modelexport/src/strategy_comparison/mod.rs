@@ -1,0 +1,135 @@
+//! All strategies that the evidence allows on one model, and how far each agrees with what is known for certain.
+//!
+//! Where the file says itself where its nodes come from, or was made here from a captured program, that is the truth.
+//! It is taken away before a strategy runs, together with all names inside the graph, except for the one strategy
+//! whose work it is to read them.
+
+mod blind;
+mod subject;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use modelexport_graph::Name;
+use modelexport_graph::onnx::Model;
+use serde::Serialize;
+
+use crate::Error;
+use crate::policy::Policy;
+use crate::strategies::{Attributions, Evidence, GraphView, Strategy};
+use crate::tag::attributions;
+use crate::tags::{TagFormat, Tags};
+
+pub use blind::blind;
+pub use subject::{Subject, Truth};
+
+/// What one strategy did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub strategy: &'static str,
+    pub nodes: u64,
+    /// Share of nodes that have a module, from 0 to 1.
+    pub coverage: f64,
+    /// Nodes by method.
+    pub by_method: BTreeMap<&'static str, u64>,
+    /// How far it agrees with the truth; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
+    pub seconds: f64,
+}
+
+/// Tags against those of the true modules.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Agreement {
+    /// Nodes whose module is known for certain.
+    pub known: u64,
+    /// Nodes with the true tag.
+    pub exact: u64,
+    /// Nodes whose tag is the true one or that of a module above.
+    pub in_chain: u64,
+    pub differing: Vec<Difference>,
+}
+
+/// A node with another tag than the true one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    pub node: Name,
+    pub op_type: Name,
+    pub found: Name,
+    pub expected: Name,
+    pub method: &'static str,
+}
+
+/// Runs every strategy that the evidence allows, in the order of [`Strategy::ALL`].
+pub fn compare(
+    subject: &Subject,
+    evidence: &Evidence,
+    policy: &Policy,
+    format: TagFormat,
+) -> Result<Vec<Row>, Error> {
+    let tags = match &evidence.tags_only {
+        Some(tags) => tags.clone(),
+        None => Tags::new(&evidence.modules, policy, format),
+    };
+    let blinded = blind(&subject.model);
+    let allowed = Strategy::ALL.into_iter().filter(|strategy| strategy.is_allowed_by(evidence));
+    let rows = allowed.map(|strategy| {
+        let model = if strategy.reads_names() { &subject.model } else { &blinded };
+        let began = Instant::now();
+        let found = attributions(model, &subject.sources, evidence, strategy, policy)?;
+        let seconds = began.elapsed().as_secs_f64();
+        Ok(row(strategy, &found, subject, evidence, &tags, seconds))
+    });
+    rows.collect()
+}
+
+fn row(
+    strategy: Strategy,
+    found: &Attributions,
+    subject: &Subject,
+    evidence: &Evidence,
+    tags: &Tags,
+    seconds: f64,
+) -> Row {
+    let mut by_method = BTreeMap::new();
+    for attribution in found {
+        *by_method.entry(attribution.method.name()).or_default() += 1;
+    }
+    let agreement =
+        subject.truth.as_ref().map(|truth| agreement(found, &subject.model, truth, evidence, tags));
+    let nodes = found.len() as u64;
+    Row { strategy: strategy.name(), nodes, coverage: 1.0, by_method, agreement, seconds }
+}
+
+fn agreement(
+    found: &Attributions,
+    model: &Model,
+    truth: &Truth,
+    evidence: &Evidence,
+    tags: &Tags,
+) -> Agreement {
+    let mut agreement = Agreement::default();
+    let graph = GraphView::new(model);
+    for ((_, entry), (found, path)) in graph.nodes().zip(found.iter().zip(truth)) {
+        let module = path.as_ref().and_then(|path| evidence.modules.find(path));
+        let Some(expected) = module.map(|module| tags.tag(module)) else { continue };
+        let tag = match found.method {
+            modelexport_graph::Method::Fallback => tags.auxiliary(),
+            _ => tags.tag(evidence.calls().module(found.call)),
+        };
+        agreement.known += 1;
+        let is_above = |tag: &str| expected.strip_prefix(tag).is_some_and(|rest| rest.starts_with('/'));
+        agreement.exact += u64::from(tag == expected);
+        agreement.in_chain += u64::from(tag == expected || is_above(tag));
+        if tag != expected {
+            agreement.differing.push(Difference {
+                node: entry.node.name.clone(),
+                op_type: entry.node.op_type.clone(),
+                found: tag.clone(),
+                expected: expected.clone(),
+                method: found.method.name(),
+            });
+        }
+    }
+    agreement
+}
