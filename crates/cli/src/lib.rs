@@ -42,6 +42,9 @@ enum Command {
     Tree(commands::tree::Arguments),
     Analyze(commands::analyze::Arguments),
     Strip(commands::strip::Arguments),
+    Compare(commands::compare::Arguments),
+    Extract(commands::extract::Arguments),
+    Functions(commands::functions::Arguments),
     Operators(commands::operators::Arguments),
 }
 
@@ -88,6 +91,9 @@ fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Fail
         Command::Tree(arguments) => commands::tree::run(arguments, session),
         Command::Analyze(arguments) => commands::analyze::run(arguments, session),
         Command::Strip(arguments) => commands::strip::run(arguments, session),
+        Command::Compare(arguments) => commands::compare::run(arguments, session),
+        Command::Extract(arguments) => commands::extract::run(arguments, session),
+        Command::Functions(arguments) => commands::functions::run(arguments, session),
         Command::Operators(arguments) => commands::operators::run(arguments, session),
     }
 }

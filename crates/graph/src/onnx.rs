@@ -64,6 +64,8 @@ pub struct Node {
     pub unknown: Unknown,
     /// Where the node comes from. Not part of the format: the tagger writes it as text.
     pub origin: Option<Origin>,
+    /// The calls whose equal nodes became this one, if there are several. Not part of the format either.
+    pub shared_by: Vec<ScopeId>,
 }
 
 impl Node {

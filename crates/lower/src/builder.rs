@@ -145,7 +145,8 @@ impl Builder {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
-        let node = Node { op, domain, inputs, outputs, attributes, origin: self.origin.clone() };
+        let origin = self.origin.clone();
+        let node = Node { op, domain, inputs, outputs, attributes, origin, shared_by: Vec::new() };
         crate::ir::infer(&mut self.ir, &node);
         if let Some(graph) = self.open.last_mut() {
             graph.nodes.push(node);

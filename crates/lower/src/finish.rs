@@ -227,6 +227,7 @@ impl Finisher<'_> {
             outputs,
             attributes,
             origin: Some(node.origin.clone()),
+            shared_by: node.shared_by.clone(),
             ..onnx::Node::default()
         })
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use modelexport_graph::aten::TensorMeta;
 use modelexport_graph::onnx::Origin;
-use modelexport_graph::{DType, Dim, Name};
+use modelexport_graph::{DType, Dim, Name, ScopeId};
 
 use crate::literal::Literal;
 
@@ -55,6 +55,8 @@ pub struct Node {
     pub outputs: Vec<ValueId>,
     pub attributes: Vec<(Cow<'static, str>, Attr)>,
     pub origin: Origin,
+    /// The calls whose equal nodes became this one, if there are several.
+    pub shared_by: Vec<ScopeId>,
 }
 
 impl Node {

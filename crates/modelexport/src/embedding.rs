@@ -15,6 +15,9 @@ pub const MODULE: &str = "modelexport.module";
 /// Nodes of first calls have none.
 pub const CALLS: &str = "modelexport.calls";
 
+/// Key of the calls whose equal nodes became one: a JSON list such as `["layers.0","layers.0@1","layers.1"]`.
+pub const SHARED: &str = "modelexport.shared";
+
 /// Where tags are embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Embed {
@@ -116,6 +119,32 @@ pub fn calls(metadata: &Metadata) -> Vec<u32> {
     numbers.and_then(Result::ok).unwrap_or_default()
 }
 
+/// Adds the calls that a node stands for, if there are several.
+pub fn set_shared(metadata: &mut Metadata, calls: &[(Name, u32)]) {
+    if calls.is_empty() {
+        return;
+    }
+    let shown = |(path, call): &(Name, u32)| match call {
+        0 => path.to_string(),
+        call => format!("{path}@{call}"),
+    };
+    let calls: Vec<String> = calls.iter().map(shown).collect();
+    // Strings always serialise.
+    metadata.push((SHARED.to_owned(), serde_json::to_string(&calls).unwrap_or_default()));
+}
+
+/// Path and number of the calls that a node stands for; empty if it has none that can be read.
+pub fn shared(metadata: &Metadata) -> Vec<(String, u32)> {
+    let calls: Vec<String> =
+        get(metadata, SHARED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let split = |text: String| match text.rsplit_once('@').map(|(path, call)| (path.to_owned(), call.parse()))
+    {
+        Some((path, Ok(call))) => (path, call),
+        _ => (text, 0),
+    };
+    calls.into_iter().map(split).collect()
+}
+
 /// Removes what [`entries`] gave: our own keys, and torch's where they come after these. Whether there were any.
 pub fn remove_metadata(metadata: &mut Metadata) -> bool {
     let before = metadata.len();
@@ -201,6 +230,16 @@ mod tests {
         remove_metadata(&mut metadata);
         assert_eq!(metadata, []);
         assert!(calls(&vec![(CALLS.to_owned(), "0,x".to_owned())]).is_empty());
+    }
+
+    #[test]
+    fn calls_that_share_a_node_are_read_back() {
+        let mut metadata = Metadata::new();
+        set_shared(&mut metadata, &[]);
+        assert_eq!((metadata.len(), shared(&metadata)), (0, vec![]));
+        set_shared(&mut metadata, &[("a.0".into(), 0), ("a.0".into(), 2), ("".into(), 0)]);
+        assert_eq!(get(&metadata, SHARED), Some(r#"["a.0","a.0@2",""]"#));
+        assert_eq!(shared(&metadata), [("a.0".to_owned(), 0), ("a.0".to_owned(), 2), (String::new(), 0)]);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use modelexport_io::{ErrorKind, onnx, output, pt2, sidecar, source, weights};
+use modelexport_io::{ErrorKind, external_data, onnx, output, pt2, sidecar, source, weights};
 
 use crate::strategies::Strategy;
 use crate::strategies::evidence::EvidenceFormat;
-use crate::{interface, rules, selector};
+use crate::{extract, functions, interface, rules, selector};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +31,12 @@ pub enum Error {
     Output(#[from] output::Error),
     #[error(transparent)]
     Weights(#[from] weights::Error),
+    #[error(transparent)]
+    Extract(#[from] extract::Error),
+    #[error(transparent)]
+    Functions(#[from] functions::Error),
+    #[error("{}: {error}", path.display())]
+    ExternalData { path: PathBuf, error: Box<external_data::Error> },
     #[error("{}: cannot write: {source}", path.display())]
     Write { path: PathBuf, source: std::io::Error },
     #[error("{count} weights have no data, first `{first}`: the program was captured without them")]
@@ -66,11 +72,19 @@ impl Error {
             Error::Export { .. } => ErrorKind::BadInput,
             Error::Output(error) => error.kind(),
             Error::Weights(error) => error.kind(),
+            Error::Extract(error) => error.kind(),
+            Error::Functions(error) => error.kind(),
+            Error::ExternalData { error, .. } => error.kind(),
             Error::Write { .. } => ErrorKind::Io,
             Error::NoData { .. } => ErrorKind::BadInput,
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. } | Error::Strategy { .. } => ErrorKind::BadInput,
         }
+    }
+
+    /// The request was right, and the answer is no.
+    pub fn is_finding(&self) -> bool {
+        matches!(self, Error::Extract(error) if error.is_finding())
     }
 
     /// The number by which the operating system calls the failure, where it is one of its own.
@@ -100,6 +114,7 @@ impl Error {
                 "export the model with `modelexport export model.pt2`, or with torch.onnx.export(..., dynamo=True), \
                  which keeps module scopes",
             ),
+            Error::Extract(error) => error.hint(),
             Error::NoData { .. } => Some("use --weights none to export the graph alone"),
             Error::Output(error) if error.kind() == ErrorKind::Exists => {
                 Some("use --overwrite to replace it")

@@ -130,13 +130,17 @@ pub fn write(
     file.write_all(&bytes)?;
     transaction.stage(file)?;
     let weights = weights::stage(&mut transaction, model, sources, mode, progress)?;
-    let mut files = transaction.commit()?;
+    Ok(Files { weights, files: model_first(transaction.commit()?) })
+}
+
+/// The model, its data file, then what lies beside them.
+pub(crate) fn model_first(mut files: Vec<CommittedFile>) -> Vec<CommittedFile> {
     files.sort_by_key(|file| match file.role {
         Role::Model => 0,
         Role::Data => 1,
         _ => 2,
     });
-    Ok(Files { weights, files })
+    files
 }
 
 /// Weights of a program that was captured without them can only be left out.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use modelexport_io::output::CommittedFile;
 use modelexport_io::sidecar::{Sidecar, Statistics};
 use modelexport_io::weights;
 use serde::Serialize;
@@ -45,6 +46,21 @@ pub struct Counts {
     pub omitted: usize,
 }
 
+impl File {
+    pub fn new(file: &CommittedFile) -> Self {
+        File { path: file.path.display().to_string(), bytes: file.bytes }
+    }
+}
+
+impl Weights {
+    pub fn new(written: &weights::Written) -> Self {
+        let weights::Counts { embedded, external, shared, referenced, copied_instead, omitted } =
+            written.counts;
+        let counts = Counts { embedded, external, shared, referenced, copied_instead, omitted };
+        Weights { mode: written.mode.name(), counts }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Seconds {
     pub read: f64,
@@ -67,20 +83,12 @@ impl ForSummary {
 
 impl Summary {
     pub fn new(source: &Path, opset: i64, told: ForSummary, written: &Files, seconds: Seconds) -> Self {
-        let weights::Counts { embedded, external, shared, referenced, copied_instead, omitted } =
-            written.weights.counts;
-        let files = written.files.iter();
         Summary {
             exported: true,
             source: source.display().to_string(),
             opset,
-            files: files
-                .map(|file| File { path: file.path.display().to_string(), bytes: file.bytes })
-                .collect(),
-            weights: Weights {
-                mode: written.weights.mode.name(),
-                counts: Counts { embedded, external, shared, referenced, copied_instead, omitted },
-            },
+            files: written.files.iter().map(File::new).collect(),
+            weights: Weights::new(&written.weights),
             statistics: told.statistics,
             diagnosis: told.diagnosis,
             seconds,

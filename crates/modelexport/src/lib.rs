@@ -1,11 +1,16 @@
 //! Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
 
 pub mod analyze;
+pub mod compare;
+pub mod cut;
+pub mod derived;
 pub mod diagnosis;
 pub mod embedding;
 pub mod error;
 pub mod export;
 pub mod export_summary;
+pub mod extract;
+pub mod functions;
 pub mod hierarchy;
 pub mod interface;
 pub mod pattern;
@@ -26,5 +31,6 @@ pub mod tensors;
 mod test_export;
 pub mod torch_scopes;
 pub mod tree_view;
+pub mod value_types;
 
 pub use error::Error;

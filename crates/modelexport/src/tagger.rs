@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use modelexport_graph::onnx::{Model, Node, Origin};
-use modelexport_graph::{Method, ModuleId, ModuleTree, Name, Scopes};
+use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::onnx::NodeTags;
 use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
 
@@ -114,8 +114,18 @@ impl<'a> NodeTexts<'a> {
             let torch = self.scope_texts.entries(origin.scope, operation, target);
             written.metadata = embedding::entries(metadata, &placed.path, &placed.module_path, torch);
             embedding::set_calls(&mut written.metadata, &placed.calls);
+            embedding::set_shared(&mut written.metadata, &self.sharing_modules(&node.shared_by));
         }
         Some(written)
+    }
+
+    /// Path and number of each call.
+    fn sharing_modules(&self, calls: &[ScopeId]) -> Vec<(Name, u32)> {
+        let named = |call: &ScopeId| {
+            let scope = self.scopes.get(*call);
+            Some((self.tree.get(scope.module)?.path.clone(), scope.call))
+        };
+        calls.iter().filter_map(named).collect()
     }
 }
 
@@ -230,7 +240,6 @@ fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar:
 mod tests {
     use std::path::Path;
 
-    use modelexport_graph::ScopeId;
     use modelexport_graph::onnx::{AtenSource, Attribute, AttributeValue, Function, Graph};
 
     use super::*;

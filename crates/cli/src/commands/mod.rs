@@ -1,7 +1,10 @@
 //! One file for each subcommand.
 
 pub mod analyze;
+pub mod compare;
 pub mod export;
+pub mod extract;
+pub mod functions;
 pub mod operators;
 pub mod strategies;
 pub mod strip;

@@ -3,6 +3,8 @@
 pub mod csv;
 pub mod json;
 pub mod number;
+pub mod progress;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod written;

@@ -156,6 +156,7 @@ mod tests {
             outputs: vec![ValueId(0)],
             attributes,
             origin: Origin::direct(Scopes::ROOT, None),
+            shared_by: Vec::new(),
         };
         let inputs: Vec<Option<&Literal>> = inputs.iter().map(Some).collect();
         evaluate(&node, &inputs, 1000)?.into_iter().next()

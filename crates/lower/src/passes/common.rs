@@ -50,6 +50,23 @@ fn merged(scopes: &Scopes, a: ScopeId, b: ScopeId) -> ScopeId {
     if scopes.module(a) == scopes.module(b) { a } else { scopes.lowest_common_ancestor(a, b) }
 }
 
+/// Remembers which calls the merged node stands for: who cuts one of them out needs the node, too.
+fn note_sharing(first: &mut Node, twin: &Node) {
+    if first.shared_by.is_empty() && twin.shared_by.is_empty() && first.origin.scope == twin.origin.scope {
+        return;
+    }
+    if first.shared_by.is_empty() {
+        first.shared_by.push(first.origin.scope);
+    }
+    let own = [twin.origin.scope];
+    let calls = if twin.shared_by.is_empty() { &own[..] } else { &twin.shared_by };
+    for call in calls {
+        if first.shared_by.last() != Some(call) {
+            first.shared_by.push(*call);
+        }
+    }
+}
+
 /// Nodes seen so far by what they compute; the key is complete, so that equal keys are equal nodes.
 type Seen = HashMap<Vec<u8>, (usize, Vec<ValueId>)>;
 
@@ -72,6 +89,7 @@ fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Opti
             (_, Some((at, values))) => {
                 changed = true;
                 if let Some(first) = kept.get_mut(at) {
+                    note_sharing(first, &node);
                     first.origin.scope = merged(scopes, first.origin.scope, node.origin.scope);
                 }
                 for (&output, value) in node.outputs.iter().zip(values) {

@@ -1,5 +1,8 @@
 //! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
-//! reads. The second keeps its origin; the first goes if nothing else reads it. Makes no nodes.
+//! reads. The second keeps its origin and remembers the call of the first, which goes if nothing else reads it. Makes no
+//! nodes.
+
+use modelexport_graph::ScopeId;
 
 use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
@@ -13,17 +16,36 @@ pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     changed
 }
 
+/// Remembers that `node` also does what a node of another call did.
+fn note_sharing(node: &mut Node, other: ScopeId) {
+    if node.origin.scope == other && node.shared_by.is_empty() {
+        return;
+    }
+    if node.shared_by.is_empty() {
+        node.shared_by.push(node.origin.scope);
+    }
+    if !node.shared_by.contains(&other) {
+        node.shared_by.push(other);
+    }
+}
+
 /// What a value was made from by a move.
 #[derive(Clone)]
 enum Move {
-    Transpose { from: ValueId, axes: Vec<i64> },
-    Reshape { from: ValueId },
+    Transpose { from: ValueId, axes: Vec<i64>, scope: ScopeId },
+    Reshape { from: ValueId, scope: ScopeId },
 }
 
 impl Move {
     fn from(&self) -> ValueId {
         match self {
-            Move::Transpose { from, .. } | Move::Reshape { from } => *from,
+            Move::Transpose { from, .. } | Move::Reshape { from, .. } => *from,
+        }
+    }
+
+    fn scope(&self) -> ScopeId {
+        match self {
+            Move::Transpose { scope, .. } | Move::Reshape { scope, .. } => *scope,
         }
     }
 }
@@ -36,8 +58,11 @@ fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [
         let earlier = input
             .and_then(|input| moves.get(input.0 as usize).cloned().flatten())
             .filter(|earlier| readers.may_read(ir, earlier.from(), scope));
+        let earlier_scope = earlier.as_ref().map(Move::scope);
+        let before = changed;
+        changed = false;
         match (axes_of(node), earlier) {
-            (Some(outer), Some(Move::Transpose { from, axes: inner })) => {
+            (Some(outer), Some(Move::Transpose { from, axes: inner, .. })) => {
                 let composed: Option<Vec<i64>> =
                     outer.iter().map(|&axis| inner.get(usize::try_from(axis).ok()?).copied()).collect();
                 if let Some(composed) = composed {
@@ -46,7 +71,7 @@ fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [
                     changed = true;
                 }
             }
-            (None, Some(Move::Reshape { from })) if is_plain_reshape(node, ir) => {
+            (None, Some(Move::Reshape { from, .. })) if is_plain_reshape(node, ir) => {
                 if let Some(slot) = node.inputs.first_mut() {
                     *slot = Some(from);
                     changed = true;
@@ -54,6 +79,10 @@ fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [
             }
             _ => {}
         }
+        if changed && let Some(other) = earlier_scope {
+            note_sharing(node, other);
+        }
+        changed |= before;
         note(node, moves);
         for subgraph in node.subgraphs_mut() {
             changed |= read_through(subgraph, ir, readers, moves);
@@ -67,8 +96,8 @@ fn note(node: &Node, moves: &mut [Option<Move>]) {
         return;
     };
     let made = match axes_of(node) {
-        Some(axes) => Some(Move::Transpose { from, axes: axes.to_vec() }),
-        None if is_reshape(node) => Some(Move::Reshape { from }),
+        Some(axes) => Some(Move::Transpose { from, axes: axes.to_vec(), scope: node.origin.scope }),
+        None if is_reshape(node) => Some(Move::Reshape { from, scope: node.origin.scope }),
         None => None,
     };
     if let Some(slot) = moves.get_mut(to.0 as usize) {

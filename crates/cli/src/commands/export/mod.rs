@@ -1,6 +1,5 @@
 //! `modelexport export`: a captured program becomes a tagged ONNX file.
 
-mod progress;
 mod report;
 mod summary;
 
@@ -17,10 +16,10 @@ use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
 
 use crate::arguments::{Format, PolicyArguments, parse_embed};
+use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
-use progress::Progress;
 
 /// Export a captured program to ONNX, every node tagged with the module that it came from
 ///

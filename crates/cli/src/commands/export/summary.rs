@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use modelexport::diagnosis::Level;
-use modelexport::export_summary::{Counts, Summary, Weights};
+use modelexport::export_summary::Summary;
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
 
 use crate::display::number::{counted, exact, short};
 use crate::display::style::Style;
+use crate::display::written::weights_text;
 
 pub fn write_json(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, summary)?;
@@ -50,21 +51,4 @@ pub fn write_text(summary: &Summary, out: &mut dyn Write, style: Style) -> io::R
             writeln!(out, "  {}  {text}", style.yellow(&format!("{:<9}", "tags")))
         }
     }
-}
-fn weights_text(weights: &Weights) -> String {
-    let Counts { embedded, external, shared, referenced, copied_instead, omitted } = weights.counts;
-    let places = [
-        (embedded, "in the model"),
-        (external, "in the data file"),
-        (shared, "of them shared"),
-        (referenced, "left where they are"),
-        (copied_instead, "copied as they cannot be referenced"),
-        (omitted, "left out"),
-    ];
-    let places: Vec<String> = places
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, place)| format!("{} {place}", exact(*count as u64)))
-        .collect();
-    format!("{} ({})", weights.mode, if places.is_empty() { "none".to_owned() } else { places.join(", ") })
 }

@@ -1,4 +1,4 @@
-//! Progress of an export on stderr: a line for each step, a bar while weights are copied.
+//! Progress of long work on stderr: a line for each step, a bar while weights are copied.
 
 use std::path::Path;
 use std::time::Duration;

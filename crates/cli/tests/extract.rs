@@ -1,0 +1,109 @@
+//! `modelexport extract` as users run it.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{Folder, failure};
+use serde_json::Value;
+
+fn names(values: &Value) -> Vec<&str> {
+    values.as_array().unwrap().iter().map(|value| value["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_layer_has_the_values_at_its_border_as_inputs_and_outputs() {
+    let folder = Folder::with(&["bert_tiny"]);
+    let summary = folder.json(&["extract", "bert_tiny.onnx", "encoder.layer.0", "-o", "layer.onnx"]);
+    let manifest = &summary["manifest"];
+    assert_eq!(names(&manifest["inputs"]), ["embeddings.output", "and"]);
+    assert_eq!(names(&manifest["outputs"]), ["encoder.layer.0.output"]);
+    let input = &manifest["inputs"][0];
+    assert_eq!((&input["dtype"], &input["shape"]), (&"float32".into(), &serde_json::json!([2, 12, 32])));
+    assert_eq!(input["producer"]["module"], "embeddings.LayerNorm");
+    let model = folder.model("layer.onnx");
+    let inputs: Vec<&str> = model.graph.inputs.iter().map(|input| &*input.name).collect();
+    assert_eq!(inputs, ["embeddings.output", "and"]);
+    assert!(
+        model.graph.initializers.iter().any(|tensor| tensor.name.starts_with("encoder.layer.0.attention"))
+    );
+    assert!(!model.graph.initializers.iter().any(|tensor| tensor.name.starts_with("encoder.layer.1")));
+    let tree = folder.json(&["tree", "layer.onnx"]);
+    assert_eq!(tree["totals"]["nodes"], manifest["nodes"], "{tree}");
+}
+
+#[test]
+fn the_root_is_the_whole_model() {
+    for fixture in ["bert_tiny", "shared_module", "cond"] {
+        let folder = Folder::with(&[fixture]);
+        folder.json(&["extract", &format!("{fixture}.onnx"), ".", "-o", "root.onnx"]);
+        assert_eq!(folder.bytes("root.onnx"), folder.bytes(&format!("{fixture}.onnx")), "{fixture}");
+        let sidecar = |name: &str| String::from_utf8(folder.bytes(name)).unwrap();
+        assert_eq!(
+            sidecar("root_hierarchy.json").matches("op_type").count(),
+            sidecar(&format!("{fixture}_hierarchy.json")).matches("op_type").count()
+        );
+    }
+}
+
+#[test]
+fn a_module_that_was_called_twice_is_cut_call_by_call() {
+    let folder = Folder::with(&["shared_module"]);
+    let arguments = ["extract", "shared_module.onnx", "recurrent", "-o", "cut.onnx"];
+    let (status, message) = failure(&folder, &arguments);
+    assert_eq!(status, 2);
+    assert_eq!(
+        message,
+        "error: module `recurrent` was called 2 times (calls 0, 1): which one must be said\n\
+         hint: use --call N, or choose a module above that holds all calls\n"
+    );
+    let (status, message) = failure(&folder, &[&arguments[..], &["--call", "2"]].concat());
+    assert_eq!((status, &*message), (2, "error: module `recurrent` has no call 2; it has 0, 1\n"));
+    let first = folder.json(&[&arguments[..], &["--call", "0"]].concat());
+    assert_eq!(names(&first["manifest"]["inputs"]), ["embedding.output"]);
+    let second = folder.json(&[&arguments[..], &["--call", "1", "--overwrite"]].concat());
+    assert_eq!(names(&second["manifest"]["inputs"]), ["recurrent.output"]);
+    assert_eq!(second["manifest"]["modules"][0]["call"], 1);
+}
+
+#[test]
+fn what_cannot_be_cut_is_a_finding_with_its_reason() {
+    let folder = Folder::with(&["not_executed", "bert_tiny"]);
+    let (status, message) =
+        failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layer.0.output.dropout", "-o", "x.onnx"]);
+    assert_eq!(status, 1);
+    assert!(
+        message.starts_with("error: module `encoder.layer.0.output.dropout` ran but left no node"),
+        "{message}"
+    );
+    let (status, message) =
+        failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layr.0", "-o", "x.onnx"]);
+    assert_eq!(status, 2);
+    assert!(message.contains("near matches: encoder.layer"), "{message}");
+    assert!(!folder.path("x.onnx").exists());
+}
+
+#[test]
+fn weights_can_stay_where_they_are() {
+    let folder = Folder::with(&["bert_tiny"]);
+    let arguments =
+        ["extract", "bert_tiny.onnx", "encoder.layer.1", "-o", "layer.onnx", "--weights", "reference"];
+    let summary = folder.json(&arguments);
+    assert!(summary["weights"]["referenced"].as_u64().unwrap() > 0, "{summary}");
+    let again = ["extract", "layer.onnx", "encoder.layer.1.output", "-o", "part.onnx", "--weights", "embed"];
+    let part = folder.json(&again);
+    assert_eq!(part["weights"]["referenced"], 0);
+    let (status, message) = failure(&folder, &["extract", "layer.onnx", ".", "-o", "layer.onnx"]);
+    assert_eq!(status, 2);
+    assert!(message.contains("use --overwrite to replace it"), "{message}");
+}
+
+#[test]
+fn the_manifest_is_written_beside_the_model_or_where_asked() {
+    let folder = Folder::with(&["shared_module"]);
+    folder.json(&["extract", "shared_module.onnx", "head", "-o", "head.onnx", "--manifest"]);
+    let manifest: Value = serde_json::from_slice(&folder.bytes("head_manifest.json")).unwrap();
+    assert_eq!(names(&manifest["inputs"]), ["final.output"]);
+    folder.json(&["extract", "shared_module.onnx", "head", "-o", "h.onnx", "--manifest", "m.json"]);
+    let same: Value = serde_json::from_slice(&folder.bytes("m.json")).unwrap();
+    assert_eq!(same, manifest);
+}

@@ -1,0 +1,137 @@
+//! The result of a comparison.
+
+use modelexport_graph::Name;
+use serde::Serialize;
+
+use crate::tagged_file::TaggedFile;
+
+/// What a difference is about; `--fail-on` names these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Category {
+    /// Modules, nodes, attributes, wiring, types, shapes.
+    Structure,
+    /// Which module a node belongs to, and what is written about it.
+    Tags,
+    /// The numbers of weights.
+    Weights,
+}
+
+impl Category {
+    pub const ALL: [Category; 3] = [Category::Structure, Category::Tags, Category::Weights];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Structure => "structure",
+            Category::Tags => "tags",
+            Category::Weights => "weights",
+        }
+    }
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    pub category: Category,
+    /// What happened: `node added`, `attribute changed`.
+    pub kind: &'static str,
+    /// The node, value or weight, by the name that it has now, or had.
+    pub subject: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+impl Difference {
+    pub fn new(category: Category, kind: &'static str, subject: impl Into<String>) -> Self {
+        Difference { category, kind, subject: subject.into(), before: None, after: None }
+    }
+
+    pub fn structure(kind: &'static str, subject: impl Into<String>) -> Self {
+        Difference::new(Category::Structure, kind, subject)
+    }
+
+    pub fn from(self, before: impl Into<String>) -> Self {
+        Difference { before: Some(before.into()), ..self }
+    }
+
+    pub fn to(self, after: impl Into<String>) -> Self {
+        Difference { after: Some(after.into()), ..self }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Added,
+    Removed,
+    Changed,
+}
+
+/// What differs about one module.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModuleChanges {
+    pub path: Name,
+    pub class: Name,
+    pub status: Status,
+    pub differences: Vec<Difference>,
+}
+
+/// How many differences there are of each category.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    pub structure: usize,
+    pub tags: usize,
+    pub weights: usize,
+}
+
+impl Summary {
+    pub fn count(&self, category: Category) -> usize {
+        match category {
+            Category::Structure => self.structure,
+            Category::Tags => self.tags,
+            Category::Weights => self.weights,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    pub before: String,
+    pub after: String,
+    pub equal: bool,
+    pub summary: Summary,
+    /// Differences of the model as a whole: versions, inputs and outputs, functions.
+    pub model: Vec<Difference>,
+    /// In the order of the module tree.
+    pub modules: Vec<ModuleChanges>,
+}
+
+impl Comparison {
+    pub(super) fn new(
+        before: &TaggedFile,
+        after: &TaggedFile,
+        model: Vec<Difference>,
+        modules: Vec<ModuleChanges>,
+    ) -> Self {
+        let mut summary = Summary::default();
+        let inner = modules.iter().flat_map(|module| &module.differences);
+        for difference in model.iter().chain(inner) {
+            match difference.category {
+                Category::Structure => summary.structure += 1,
+                Category::Tags => summary.tags += 1,
+                Category::Weights => summary.weights += 1,
+            }
+        }
+        summary.structure += modules.iter().filter(|module| module.status != Status::Changed).count();
+        Comparison {
+            before: before.path.display().to_string(),
+            after: after.path.display().to_string(),
+            equal: summary == Summary::default(),
+            summary,
+            model,
+            modules,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Writing a model that was made from another file: its weights lie where those of that file lie.
+
+use std::path::{Path, PathBuf};
+
+use modelexport_graph::onnx::Model;
+use modelexport_io::external_data;
+use modelexport_io::output::{Role, Transaction};
+use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::weights::{self, WeightsMode};
+
+use crate::Error;
+use crate::export::{Files, model_first};
+use crate::tagged_file::TaggedFile;
+
+/// A model made from another, with what is written beside it.
+#[derive(Debug)]
+pub struct Derived {
+    pub model: Model,
+    pub sidecar: Option<Sidecar>,
+    /// Further files and their contents.
+    pub companions: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// Writes all files or none. `began` was begun before the work, so that a target that may not be written is known then.
+pub fn write(
+    began: Transaction,
+    derived: Derived,
+    file: &mut TaggedFile,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(weights::Progress),
+) -> Result<Files, Error> {
+    let mut transaction = began;
+    let Derived { mut model, sidecar, mut companions } = derived;
+    if let Some(sidecar) = sidecar {
+        let beside = sidecar::path_beside(transaction.model());
+        let bytes = sidecar.to_bytes().map_err(|source| Error::Write { path: beside.clone(), source })?;
+        companions.push((beside, bytes));
+    }
+    for (path, bytes) in companions {
+        let mut output = transaction.create(&path, Role::Companion)?;
+        output.write_all(&bytes)?;
+        transaction.stage(output)?;
+    }
+    let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    external_data::resolve(&mut model, folder, &mut file.sources)
+        .map_err(|error| Error::ExternalData { path: file.path.clone(), error: Box::new(error) })?;
+    let weights = weights::stage(&mut transaction, model, &file.sources, mode, progress)?;
+    Ok(Files { weights, files: model_first(transaction.commit()?) })
+}

@@ -1,0 +1,104 @@
+//! Modules as ONNX local functions, and back.
+//!
+//! The nodes of a module call become a call of a function; functions nest as the modules do. Calls whose nodes do the
+//! same share one function, and what differs (weights, values) is an input. The nodes of a function have the names and
+//! metadata of the first call that it stands for; the other calls remember how theirs differ (see [`template`]), so
+//! that [`inline`] gives back every node as it was.
+
+mod arrange;
+mod build;
+mod error;
+mod inline;
+mod key;
+mod record;
+mod template;
+mod texts;
+
+use modelexport_graph::onnx::Model;
+use modelexport_graph::{ModuleId, Name};
+use serde::Serialize;
+
+use crate::tagged_file::TaggedFile;
+
+pub use error::Error;
+pub use inline::{Inlined, inline};
+
+/// What a user can choose.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Functions with fewer calls are not made; their nodes stay where they are.
+    pub min_instances: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { min_instances: 1 }
+    }
+}
+
+/// A model whose modules are functions.
+#[derive(Debug)]
+pub struct Converted {
+    pub model: Model,
+    pub report: Report,
+}
+
+/// What became of the modules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    pub functions: Vec<FunctionReport>,
+    /// Modules that stay as they were, and why.
+    pub left: Vec<Left>,
+    /// Nodes of the main graph before and after; nodes of functions are counted by the functions.
+    pub nodes_before: usize,
+    pub nodes_after: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionReport {
+    pub domain: Name,
+    pub name: Name,
+    pub class: Name,
+    /// Nodes in the function, calls of other functions among them.
+    pub nodes: usize,
+    pub inputs: usize,
+    pub outputs: usize,
+    /// The modules that call it, one entry a call.
+    pub calls: Vec<CallReport>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CallReport {
+    pub module: Name,
+    pub call: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Left {
+    pub module: Name,
+    pub call: u32,
+    pub reason: String,
+}
+
+/// Makes functions of the calls of `modules`. The root is never one.
+pub fn convert(file: &TaggedFile, modules: &[ModuleId], options: &Options) -> Result<Converted, Error> {
+    let mut left = Vec::new();
+    let mut candidates = arrange::candidates(file, modules, &mut left);
+    let mut arrangement = arrange::arrange(file, &mut candidates, &mut left);
+    if options.min_instances > 1 {
+        let rare = build::rare_calls(file, &arrangement, options.min_instances)?;
+        if !rare.is_empty() {
+            for scope in rare {
+                candidates.remove(scope);
+                let reason = format!("its function would have fewer than {} calls", options.min_instances);
+                left.push(arrange::left(file, scope, &reason));
+            }
+            arrangement = arrange::arrange(file, &mut candidates, &mut left);
+        }
+    }
+    let nodes_before = file.model.graph.nodes.len();
+    let built = build::build(file, &arrangement)?;
+    let report =
+        Report { functions: built.reports, left, nodes_before, nodes_after: built.model.graph.nodes.len() };
+    Ok(Converted { model: built.model, report })
+}
