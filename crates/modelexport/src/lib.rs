@@ -32,5 +32,6 @@ mod test_export;
 pub mod torch_scopes;
 pub mod tree_view;
 pub mod value_types;
+pub mod validate;
 
 pub use error::Error;

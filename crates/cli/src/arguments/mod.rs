@@ -30,6 +30,17 @@ pub enum ColorChoice {
     Never,
 }
 
+/// What a list looks like.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For spreadsheets
+    Csv,
+}
+
 /// What a result looks like.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -10,3 +10,4 @@ pub mod strategies;
 pub mod strip;
 pub mod tag;
 pub mod tree;
+pub mod validate;

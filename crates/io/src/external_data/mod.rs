@@ -37,6 +37,26 @@ pub fn resolve(model: &mut Model, folder: &Path, sources: &mut Sources) -> Resul
     outcome.map(|()| count)
 }
 
+/// Looks whether external tensors are where a model says.
+pub struct Checker<'a> {
+    folder: &'a Path,
+    opened: Option<ModelFolder>,
+    sources: Sources,
+}
+
+impl<'a> Checker<'a> {
+    /// `folder` is where the model file is.
+    pub fn new(folder: &'a Path) -> Self {
+        Checker { folder, opened: None, sources: Sources::new() }
+    }
+
+    /// Whether the bytes of a tensor are there. Those of a tensor that is not external always are.
+    pub fn check(&mut self, tensor: &Tensor) -> Result<(), Error> {
+        let TensorData::External(entries) = &tensor.data else { return Ok(()) };
+        locate(tensor, entries, self.folder, &mut self.opened, &mut self.sources).map(|_| ())
+    }
+}
+
 fn resolve_tensor(
     tensor: &mut Tensor,
     folder: &Path,
@@ -44,6 +64,18 @@ fn resolve_tensor(
     sources: &mut Sources,
 ) -> Result<(), Error> {
     let TensorData::External(entries) = &tensor.data else { return Ok(()) };
+    let span = locate(tensor, entries, folder, opened, sources)?;
+    tensor.data = TensorData::Stored(contiguous(span, &tensor.dims));
+    Ok(())
+}
+
+fn locate(
+    tensor: &Tensor,
+    entries: &[(String, String)],
+    folder: &Path,
+    opened: &mut Option<ModelFolder>,
+    sources: &mut Sources,
+) -> Result<Span, Error> {
     let entry = Entry::parse(entries);
     let location = entry.as_ref().map(|entry| entry.location.clone()).unwrap_or_default();
     let located =
@@ -53,9 +85,7 @@ fn resolve_tensor(
         Some(folder) => folder,
         None => opened.insert(ModelFolder::open(folder).map_err(&located)?),
     };
-    let span = folder.find(&entry, expected_length(tensor).map_err(&located)?, sources).map_err(&located)?;
-    tensor.data = TensorData::Stored(contiguous(span, &tensor.dims));
-    Ok(())
+    folder.find(&entry, expected_length(tensor).map_err(&located)?, sources).map_err(&located)
 }
 
 /// Bytes that the tensor's type and dimensions ask for.

@@ -17,7 +17,7 @@ pub use from_onnx::from_onnx;
 pub use from_program::from_program;
 pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};
-pub use node_claim::is_marked;
+pub use node_claim::{WINML_DEPTH, WINML_TAG, is_marked, stack_module};
 
 /// Modules with their nodes.
 #[derive(Clone, Debug)]

@@ -9,7 +9,9 @@ use crate::embedding::{self, DocString};
 use crate::{python_repr, torch_scopes};
 
 /// Key that Windows ML's tools give a tag under.
-const WINML_TAG: &str = "winml.hierarchy.tag";
+pub const WINML_TAG: &str = "winml.hierarchy.tag";
+/// Key that they give the number of its segments under.
+pub const WINML_DEPTH: &str = "winml.hierarchy.depth";
 
 /// Stands for a stack that torch could not tell; such nodes belong to the root.
 const NO_STACK: &str = "_empty_nn_module_stack_from_metadata_hook";
@@ -55,6 +57,11 @@ impl Claim {
             method: doc_string.and_then(|doc| Method::from_name(&doc.hierarchy_method)),
         }
     }
+}
+
+/// The path of the module that a node's stack ends in.
+pub fn stack_module(node: &Node) -> Option<String> {
+    Claim::of(node).stack.and_then(|(_, frames)| frames.into_iter().next_back()).map(|frame| frame.path)
 }
 
 /// Whether a node says itself where it comes from.

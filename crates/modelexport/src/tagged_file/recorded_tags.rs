@@ -1,6 +1,6 @@
 //! The tag of every module of a file that somebody tagged.
 //!
-//! The sidecar lists them. Without it, a policy is looked for that gives every node the tag that it carries; if there
+//! The sidecar lists them. Without it, a policy is looked for that gives the nodes the tags that they carry; if there
 //! is none (rules of the user's own), a tag belongs to the deepest module that holds all nodes which carry it. A
 //! policy that gives the listed tags is preferred to the list, as it also says why a module shows.
 
@@ -13,6 +13,9 @@ use crate::hierarchy::Hierarchy;
 use crate::policy::{Policy, Preset};
 use crate::rules::Rules;
 use crate::tags::{TagFormat, Tags};
+
+/// A policy fits if it is wrong for less than one node in so many.
+const FEW: u64 = 10;
 
 pub(super) fn tags(hierarchy: &Hierarchy, sidecar: Option<&Sidecar>) -> Tags {
     if let Some(tags) = &hierarchy.tags_only {
@@ -61,17 +64,22 @@ fn from_sidecar(hierarchy: &Hierarchy, sidecar: &Sidecar) -> Vec<Option<Name>> {
     recorded
 }
 
-/// The tags of the first policy without rules under which no node would have another tag.
+/// The tags of the policy without rules under which the fewest nodes would have another tag, if these are few: then it
+/// is they that carry a wrong one.
 fn matching_policy(hierarchy: &Hierarchy) -> Option<Tags> {
     let choices = TagFormat::ALL.into_iter().flat_map(|format| {
         let of_preset = move |preset| [(preset, None, format), (preset, Some(Vec::new()), format)];
         Preset::ALL.into_iter().flat_map(of_preset)
     });
-    let mut tags = choices.map(|(preset, exceptions, format)| {
+    let tags = choices.map(|(preset, exceptions, format)| {
         let policy = Policy::new(Some(preset), exceptions, Rules::default());
         Tags::new(&hierarchy.tree, &policy, format)
     });
-    tags.find(|tags| hierarchy.nodes_tagged_otherwise(tags) == 0)
+    let all: u64 = hierarchy.recorded_tags.iter().map(|recorded| recorded.nodes).sum();
+    let (otherwise, best) = tags
+        .map(|tags| (hierarchy.nodes_tagged_otherwise(&tags), tags))
+        .min_by_key(|(otherwise, _)| *otherwise)?;
+    (otherwise.saturating_mul(FEW) <= all).then_some(best)
 }
 
 /// By [`ModuleId`]: the tags that nodes carry, each at the deepest module that holds all its nodes.

@@ -25,6 +25,7 @@ use self::walk::Purpose;
 
 pub use self::marks::{OWN_PREFIX, is_shared_key};
 pub use self::pieces::{Piece, Spliced};
+pub use self::record::KEY as RECORD_KEY;
 
 /// Which node of a model: of the main graph or of a function, counted as `for_each_node` visits them, with the nodes
 /// of subgraphs after the node that holds them.

@@ -10,7 +10,7 @@ use super::item::{Item, Meaning, entry_bytes};
 use crate::onnx::names;
 
 /// The key of the entry.
-pub(super) const KEY: &str = "modelexport.splice";
+pub const KEY: &str = "modelexport.splice";
 
 /// The value of the entry, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
