@@ -31,7 +31,7 @@ pub mod tensors;
 mod test_export;
 pub mod torch_scopes;
 pub mod tree_view;
-pub mod value_types;
 pub mod validate;
+pub mod value_types;
 
 pub use error::Error;
