@@ -1,5 +1,5 @@
 //! JSON for programs that people and terminals can bear, too: what is deeply nested stands on one line, and what a
-//! terminal must not get stands as `\u` escapes.
+//! terminal must not get, or a browser could take for markup, stands as `\u` escapes.
 
 use std::io::{self, Write};
 
@@ -64,7 +64,9 @@ impl ScreenFormatter {
 impl Formatter for ScreenFormatter {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((start, character)) = rest.char_indices().find(|(_, c)| is_unprintable(*c)) {
+        while let Some((start, character)) =
+            rest.char_indices().find(|(_, c)| *c == '<' || is_unprintable(*c))
+        {
             let (before, from) = rest.split_at(start);
             writer.write_all(before.as_bytes())?;
             for unit in character.encode_utf16(&mut [0; 2]) {
@@ -146,9 +148,9 @@ mod tests {
 
     #[test]
     fn nothing_reaches_the_terminal_as_a_command() {
-        let text = "a\u{1b}[2J\u{202e}b\u{9b}é\u{10fe80}";
+        let text = "a\u{1b}[2J\u{202e}b\u{9b}é\u{10fe80}<b>";
         let written = written(&[text]);
-        assert_eq!(written, "[\n  \"a\\u001b[2J\\u202eb\\u009bé\\udbff\\ude80\"\n]\n");
+        assert_eq!(written, "[\n  \"a\\u001b[2J\\u202eb\\u009bé\\udbff\\ude80\\u003cb>\"\n]\n");
         assert_eq!(serde_json::from_str::<Vec<String>>(&written).unwrap(), [text]);
     }
 }

@@ -75,7 +75,7 @@ fn int(value: i64) -> AttributeValue {
     AttributeValue::Int(value)
 }
 
-/// Expected shapes are what `onnx.shape_inference` of onnx 1.19 gives for these nodes.
+/// Expected shapes are what `onnx.shape_inference` of onnx 1.23 gives for these nodes.
 #[test]
 fn shapes_are_those_of_onnx() {
     let x: (&str, &[i64]) = ("x", &[2, 3, 8, 9]);
