@@ -33,10 +33,10 @@ pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
     for function in &mut model.functions {
         placer.place_rest(&mut function.nodes, None, &mut by_tag);
     }
-    if tags_only && !placer.evidence.is_empty() {
-        return placer.finish_from_tags(model, tag_tree);
-    }
-    let mut hierarchy = placer.finish(model);
+    let mut hierarchy = match tags_only && !placer.evidence.is_empty() {
+        true => placer.finish_from_tags(model, tag_tree),
+        false => placer.finish(model),
+    };
     if sidecar.is_none() {
         add_initializers(model, &mut hierarchy);
     }

@@ -163,6 +163,7 @@ fn one(operation: &Operation<'_>) -> Option<TensorType> {
         "Pad" => layout::pad(operation),
         "Slice" => layout::slice(operation),
         "Gather" => layout::gather(operation),
+        "GatherND" => layout::gather_nd(operation),
         "GatherElements" => {
             let dims = operation.input(1).and_then(|indices| indices.dims.clone());
             Some(TensorType::new(first()?.dtype, dims))

@@ -279,6 +279,17 @@ pub(super) fn gather(operation: &Operation<'_>) -> Option<TensorType> {
     Some(TensorType { content, ..TensorType::new(input.dtype, dims) })
 }
 
+pub(super) fn gather_nd(operation: &Operation<'_>) -> Option<TensorType> {
+    let (input, indices) = (operation.input(0)?, operation.input(1)?);
+    let batch = usize::try_from(operation.int("batch_dims").unwrap_or(0)).ok()?;
+    let dims = input.dims.as_ref().zip(indices.dims.as_ref()).and_then(|(dims, indices)| {
+        let (depth, before) = indices.split_last()?;
+        let taken = batch.checked_add(usize::try_from((*depth)?).ok()?)?;
+        Some([before, dims.get(taken..)?].concat())
+    });
+    Some(TensorType::new(input.dtype, dims))
+}
+
 pub(super) fn reduce(operation: &Operation<'_>) -> Option<TensorType> {
     let input = operation.input(0)?;
     let Some(dims) = &input.dims else { return Some(TensorType::new(input.dtype, None)) };

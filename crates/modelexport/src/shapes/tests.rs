@@ -121,6 +121,7 @@ fn shapes_are_those_of_onnx() {
         "[2, 3, 3, 4]"
     );
     assert_eq!(shape("Gather", &[x, ("i", &[4, 5])], &[], &[("axis", int(1))]), "[2, 4, 5, 8, 9]");
+    assert_eq!(shape("GatherND", &[x, ("i", &[2, 5, 2])], &[], &[("batch_dims", int(1))]), "[2, 5, 9]");
     assert_eq!(shape("ReduceMean", &[x], &[("a", &[-1])], &[("keepdims", int(0))]), "[2, 3, 8]");
     assert_eq!(shape("ReduceSum", &[x], &[], &[]), "[1, 1, 1, 1]");
     assert_eq!(shape("ArgMax", &[x], &[], &[("axis", int(1)), ("keepdims", int(0))]), "[2, 8, 9]");
