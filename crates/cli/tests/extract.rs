@@ -107,3 +107,14 @@ fn the_manifest_is_written_beside_the_model_or_where_asked() {
     let same: Value = serde_json::from_slice(&folder.bytes("m.json")).unwrap();
     assert_eq!(same, manifest);
 }
+
+#[test]
+fn fused_modules_are_named_with_the_node_that_does_their_work() {
+    let folder = Folder::with(&["resnet_tiny"]);
+    let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.0", "-o", "x.onnx"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("also does the work of `conv1.1`, with which it was fused"), "{message}");
+    let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.1", "-o", "x.onnx"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("does its work, fused with that of `conv1.0`"), "{message}");
+}

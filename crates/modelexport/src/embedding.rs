@@ -18,6 +18,9 @@ pub const CALLS: &str = "modelexport.calls";
 /// Key of the calls whose equal nodes became one: a JSON list such as `["layers.0","layers.0@1","layers.1"]`.
 pub const SHARED: &str = "modelexport.shared";
 
+/// Key of the modules whose nodes were fused into one: a JSON list of paths.
+pub const FUSED: &str = "modelexport.fused";
+
 /// Where tags are embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Embed {
@@ -133,6 +136,19 @@ pub fn set_shared(metadata: &mut Metadata, calls: &[(Name, u32)]) {
     metadata.push((SHARED.to_owned(), serde_json::to_string(&calls).unwrap_or_default()));
 }
 
+/// Adds the modules that a fused node does the work of.
+pub fn set_fused(metadata: &mut Metadata, modules: &[Name]) {
+    if !modules.is_empty() {
+        // Strings always serialise.
+        metadata.push((FUSED.to_owned(), serde_json::to_string(modules).unwrap_or_default()));
+    }
+}
+
+/// Paths of the modules that a fused node does the work of; empty for all others.
+pub fn fused(metadata: &Metadata) -> Vec<String> {
+    get(metadata, FUSED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
 /// Path and number of the calls that a node stands for; empty if it has none that can be read.
 pub fn shared(metadata: &Metadata) -> Vec<(String, u32)> {
     let calls: Vec<String> =
@@ -240,6 +256,17 @@ mod tests {
         set_shared(&mut metadata, &[("a.0".into(), 0), ("a.0".into(), 2), ("".into(), 0)]);
         assert_eq!(get(&metadata, SHARED), Some(r#"["a.0","a.0@2",""]"#));
         assert_eq!(shared(&metadata), [("a.0".to_owned(), 0), ("a.0".to_owned(), 2), (String::new(), 0)]);
+    }
+
+    #[test]
+    fn fused_modules_are_read_back() {
+        let mut metadata = Metadata::new();
+        set_fused(&mut metadata, &[]);
+        assert_eq!(fused(&metadata), Vec::<String>::new());
+        set_fused(&mut metadata, &["conv".into(), "norm".into()]);
+        assert_eq!(fused(&metadata), ["conv", "norm"]);
+        metadata[0].1 = "not a list".into();
+        assert_eq!(fused(&metadata), Vec::<String>::new());
     }
 
     #[test]

@@ -114,6 +114,9 @@ impl<'a> NodeTexts<'a> {
             let torch = self.scope_texts.entries(origin.scope, operation, target);
             written.metadata = embedding::entries(metadata, &placed.path, &placed.module_path, torch);
             embedding::set_calls(&mut written.metadata, &placed.calls);
+            let fused = origin.fused.iter().filter_map(|id| self.tree.get(*id));
+            let fused: Vec<Name> = fused.map(|module| module.path.clone()).collect();
+            embedding::set_fused(&mut written.metadata, &fused);
             embedding::set_shared(&mut written.metadata, &self.sharing_modules(&node.shared_by));
         }
         Some(written)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use modelexport_graph::{ModuleId, ScopeId};
 
 use super::Error;
+use crate::embedding;
 use crate::tagged_file::TaggedFile;
 
 /// The calls to cut out.
@@ -114,7 +115,19 @@ fn numbers(file: &TaggedFile, scopes: &[ScopeId]) -> Vec<u32> {
 /// Why there is nothing to cut.
 fn nothing(file: &TaggedFile, module: ModuleId) -> Error {
     let was_executed = file.hierarchy.tree.get(module).is_some_and(|module| module.order.is_some());
+    let path = file.hierarchy.tree.get(module).map_or("", |module| &module.path);
+    let mut fused = None;
+    file.model.graph.for_each_node(&mut |node| {
+        let modules = embedding::fused(&node.metadata);
+        if modules.iter().any(|other| other == path) {
+            fused.get_or_insert((node.name.to_string(), modules));
+        }
+    });
     let module = name(file, module);
+    if let Some((node, mut others)) = fused {
+        others.retain(|other| *other != module);
+        return Error::FusedAway { module, node, others: others.join(", ") };
+    }
     if was_executed { Error::NoNodes { module } } else { Error::NotExecuted { module } }
 }
 

@@ -11,6 +11,14 @@ pub enum Error {
          does nothing when a model is not trained"
     )]
     NoNodes { module: String },
+    #[error(
+        "module `{module}` cannot be cut out: its node `{node}` also does the work of `{others}`, with which it was fused"
+    )]
+    Fused { module: String, node: String, others: String },
+    #[error(
+        "module `{module}` has no node of its own: `{node}` does its work, fused with that of `{others}`"
+    )]
+    FusedAway { module: String, node: String, others: String },
     #[error("module `{module}` was called {} times (calls {}): which one must be said", calls.len(), list(calls))]
     SeveralCalls { module: String, calls: Vec<u32> },
     #[error("module `{module}` has no call {call}; it has {}", list(calls))]
@@ -50,6 +58,9 @@ impl Error {
         match self {
             Error::SeveralCalls { .. } => Some("use --call N, or choose a module above that holds all calls"),
             Error::Scattered { .. } | Error::NoNodes { .. } => Some("choose a module above it"),
+            Error::Fused { .. } | Error::FusedAway { .. } => Some(
+                "choose a module that holds all of them, or export with --keep-batch-norm if one is a batch norm",
+            ),
             Error::InFunction { .. } => {
                 Some("inline the function first: modelexport functions FILE --inline -o OUT")
             }

@@ -88,6 +88,20 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// A node that does the work of a module outside, too, gives something else than the module alone.
+    fn check_fused(&self, inside: &HashSet<(&str, u32)>, module: impl Fn() -> String) -> Result<(), Error> {
+        let paths: HashSet<&str> = inside.iter().map(|(path, _)| *path).collect();
+        for node in self.own_nodes() {
+            let mut others = embedding::fused(&node.metadata);
+            others.retain(|other| !paths.contains(other.as_str()));
+            if !others.is_empty() {
+                let (node, others) = (node.name.to_string(), others.join(", "));
+                return Err(Error::Fused { module: module(), node, others });
+            }
+        }
+        Ok(())
+    }
+
     /// Nodes at the border that also do what a node on the other side did: a reshape at the end of one module and one
     /// at the start of the next are one node. There the part has other shapes than the module in PyTorch.
     fn merged_moves(&self, inside: &HashSet<(&str, u32)>) -> Vec<String> {
@@ -158,7 +172,9 @@ pub(super) fn find<'a>(file: &'a TaggedFile, modules: &[ModuleId], calls: &Calls
     let mut parts = parts.into_iter();
     match (parts.next(), parts.next()) {
         (Some(mut only), None) => {
-            only.take_shared(&calls.inside_names(file));
+            let inside = calls.inside_names(file);
+            only.take_shared(&inside);
+            only.check_fused(&inside, names)?;
             Ok(only)
         }
         (None, _) => {
