@@ -62,3 +62,12 @@ fn a_selector_or_all_or_inline_is_needed() {
     assert_eq!(status, 2);
     assert!(message.contains("SELECTOR"), "{message}");
 }
+
+#[test]
+fn the_sidecar_tells_of_calls_and_of_nodes_in_functions() {
+    let folder = Folder::with(&["bert_tiny"]);
+    folder.json(&["functions", "bert_tiny.onnx", "--all", "-o", "made.onnx"]);
+    folder.run(&["validate", "made.onnx"]).assert().success();
+    folder.json(&["functions", "made.onnx", "--inline", "-o", "back.onnx"]);
+    folder.run(&["validate", "back.onnx"]).assert().success();
+}

@@ -11,6 +11,7 @@ mod error;
 mod inline;
 mod key;
 mod record;
+mod sidecar;
 mod template;
 mod texts;
 
@@ -22,6 +23,7 @@ use crate::tagged_file::TaggedFile;
 
 pub use error::Error;
 pub use inline::{Inlined, inline};
+pub use sidecar::sidecar_for;
 
 /// What a user can choose.
 #[derive(Clone, Debug)]

@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     if file.sidecar.is_some() {
         transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
     }
-    let (model, outcome) = if arguments.inline {
+    let (mut model, outcome) = if arguments.inline {
         let mut model = std::mem::take(&mut file.model);
         let inlined = functions::inline(&mut model).map_err(modelexport::Error::from)?;
         (model, Outcome::Inlined(inlined))
@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     };
 
     progress.step("writing", &arguments.output);
-    let sidecar = file.sidecar.take();
+    let sidecar = functions::sidecar_for(&mut model, &file);
     let derived = Derived { model, sidecar, companions: Vec::new() };
     let files = derived::write(transaction, derived, &mut file, arguments.weights, &mut |done| {
         progress.bytes(done);
