@@ -8,7 +8,7 @@ use modelexport_io::onnx::names::for_screen;
 
 use crate::arguments::Format;
 use crate::display::json;
-use crate::display::number::{counted, exact, short};
+use crate::display::number::{bytes, counted, exact};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -72,15 +72,14 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 }
 
 fn lines(stripped: &Stripped) -> Vec<(&'static str, String)> {
-    let size = |bytes: u64| format!("{}B", short(bytes));
     let mut lines = vec![
         (
             "wrote",
             format!(
                 "{} ({}, {} before)",
                 stripped.output,
-                size(stripped.bytes_after),
-                size(stripped.bytes_before)
+                bytes(stripped.bytes_after),
+                bytes(stripped.bytes_before)
             ),
         ),
         ("tags", format!("{} of {} had some", exact(stripped.tagged_nodes), counted(stripped.nodes, "node"))),

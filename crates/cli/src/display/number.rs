@@ -33,6 +33,12 @@ pub fn short(number: u64) -> String {
     text
 }
 
+/// In three digits with the unit: `999B`, `1.23KB`, `4.42GB`.
+pub fn bytes(number: u64) -> String {
+    // A billion bytes are not called so.
+    format!("{}B", short(number).replace('B', "G"))
+}
+
 /// `1 node`, `2 nodes`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", exact(number), if number == 1 { "" } else { "s" })
@@ -54,6 +60,11 @@ mod tests {
             ["0", "999", "1.00K", "1.23K", "9.99K", "10.0K", "99.9K", "100K", "999K", "1.00M", "109M"]
         );
         assert_eq!(short(u64::MAX), "18.4E");
+    }
+
+    #[test]
+    fn bytes_have_units_of_their_own() {
+        assert_eq!([0, 999, 4_416_872_448, 12_000].map(bytes), ["0B", "999B", "4.42GB", "12.0KB"]);
     }
 
     #[test]

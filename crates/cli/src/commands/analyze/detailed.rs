@@ -6,7 +6,7 @@ use modelexport::analyze::{Analysis, Figures, ModuleRow, Rows};
 use modelexport_io::onnx::names::for_screen;
 
 use super::summary::{known_number, number, number_column, operators, percent, text_column, write_overview};
-use crate::display::number::{exact, short};
+use crate::display::number::{bytes, exact, short};
 use crate::display::style::Style;
 use crate::display::table::{self, Cell, Column, Look};
 
@@ -89,10 +89,10 @@ fn cells(row: &ModuleRow) -> Vec<Cell> {
         number(total.nodes, exact(total.nodes)),
         number(row.own.nodes, exact(row.own.nodes)),
         number(total.parameters.elements, exact(total.parameters.elements)),
-        number(total.parameters.bytes, format!("{}B", short(total.parameters.bytes))),
-        known_number(total.multiply_adds, total.unknown_multiply_adds, ""),
+        number(total.parameters.bytes, bytes(total.parameters.bytes)),
+        known_number(total.multiply_adds, total.unknown_multiply_adds, short),
         percent(row.share.multiply_adds),
-        known_number(total.activation_bytes, total.unknown_activations, "B"),
+        known_number(total.activation_bytes, total.unknown_activations, bytes),
         Cell::new(format!("{:.1}%", 100.0 * row.coverage), Look::Plain),
         Cell::new(row.method.unwrap_or_default(), Look::Plain),
         Cell::new(for_screen(&operators(total, usize::MAX)), Look::Dim),

@@ -9,7 +9,7 @@ use modelexport::diagnosis::Level;
 use modelexport_io::onnx::names::for_screen;
 
 use super::folding::{Folded, fold};
-use crate::display::number::{counted, exact, short};
+use crate::display::number::{bytes, counted, exact, short};
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
@@ -86,15 +86,15 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         (
             "parameters",
             format!(
-                "{} in {} ({}B), and {} of constants",
+                "{} in {} ({}), and {} of constants",
                 exact(figures.parameters.elements),
                 counted(figures.parameters.count, "tensor"),
-                short(figures.parameters.bytes),
+                bytes(figures.parameters.bytes),
                 bytes(figures.constants.bytes)
             ),
         ),
-        ("multiply-adds", estimate(figures.multiply_adds, figures.unknown_multiply_adds, analysis, "")),
-        ("activations", estimate(figures.activation_bytes, figures.unknown_activations, analysis, "B")),
+        ("multiply-adds", estimate(figures.multiply_adds, figures.unknown_multiply_adds, analysis, short)),
+        ("activations", estimate(figures.activation_bytes, figures.unknown_activations, analysis, bytes)),
     ];
     let methods: Vec<String> =
         figures.methods.iter().map(|(method, nodes)| format!("{} {method}", exact(*nodes))).collect();
@@ -110,19 +110,15 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn bytes(count: u64) -> String {
-    format!("{}B", short(count))
-}
-
 /// A number with what it was counted for, and what is missing.
-fn estimate(known: u64, unknown: u64, analysis: &Analysis, unit: &str) -> String {
+fn estimate(known: u64, unknown: u64, analysis: &Analysis, shown: fn(u64) -> String) -> String {
     let sizes: Vec<String> = analysis.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     let sizes = if sizes.is_empty() { String::new() } else { format!(" for {}", sizes.join(", ")) };
     match unknown {
-        0 => format!("{}{unit}{sizes}", short(known)),
+        0 => format!("{}{sizes}", shown(known)),
         unknown => {
             let (nodes, verb) = (counted(unknown, "node"), if unknown == 1 { "is" } else { "are" });
-            format!("{}{unit}{sizes}; {nodes} {verb} unknown, for want of shapes", short(known))
+            format!("{}{sizes}; {nodes} {verb} unknown, for want of shapes", shown(known))
         }
     }
 }
@@ -201,28 +197,28 @@ pub(super) fn number(value: u64, text: String) -> Cell {
 }
 
 /// A number that may not be all: with a `+` behind it, or `?` if nothing is known.
-pub(super) fn known_number(known: u64, unknown: u64, unit: &str) -> Cell {
+pub(super) fn known_number(known: u64, unknown: u64, shown: fn(u64) -> String) -> Cell {
     match (known, unknown) {
         (0, 0) => Cell::new("0", Look::Dim),
         (0, _) => Cell::new("?", Look::Dim),
-        (known, 0) => Cell::new(format!("{}{unit}", short(known)), Look::Plain),
-        (known, _) => Cell::new(format!("{}{unit}+", short(known)), Look::Plain),
+        (known, 0) => Cell::new(shown(known), Look::Plain),
+        (known, _) => Cell::new(format!("{}+", shown(known)), Look::Plain),
     }
 }
 
 fn figure_cells(figures: &Figures, share: Share, times: usize) -> Vec<Cell> {
     let times = times as u64;
     let parameters = figures.parameters.elements.saturating_mul(times);
-    let bytes = figures.parameters.bytes.saturating_mul(times);
+    let size = figures.parameters.bytes.saturating_mul(times);
     let unknown = (figures.unknown_multiply_adds, figures.unknown_activations);
     vec![
         number(figures.nodes, exact(figures.nodes.saturating_mul(times))),
         number(parameters, short(parameters)),
-        number(bytes, format!("{}B", short(bytes))),
+        number(size, bytes(size)),
         percent(share.parameters * times as f64),
-        known_number(figures.multiply_adds.saturating_mul(times), unknown.0, ""),
+        known_number(figures.multiply_adds.saturating_mul(times), unknown.0, short),
         percent(share.multiply_adds * times as f64),
-        known_number(figures.activation_bytes.saturating_mul(times), unknown.1, "B"),
+        known_number(figures.activation_bytes.saturating_mul(times), unknown.1, bytes),
     ]
 }
 
@@ -269,7 +265,7 @@ fn operator_cells(row: &OperatorRow) -> Vec<Cell> {
         number(row.nodes, exact(row.nodes)),
         percent(row.share),
         number(row.modules, exact(row.modules)),
-        known_number(row.multiply_adds, row.unknown_multiply_adds, ""),
-        known_number(row.activation_bytes, row.unknown_activations, "B"),
+        known_number(row.multiply_adds, row.unknown_multiply_adds, short),
+        known_number(row.activation_bytes, row.unknown_activations, bytes),
     ]
 }
