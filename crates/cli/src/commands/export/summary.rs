@@ -7,7 +7,7 @@ use modelexport::export_summary::Summary;
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
 
-use crate::display::number::{counted, exact, short};
+use crate::display::number::{bytes, counted, exact};
 use crate::display::style::Style;
 use crate::display::written::weights_text;
 
@@ -23,7 +23,7 @@ pub fn write_text(summary: &Summary, out: &mut dyn Write, style: Style) -> io::R
     };
     for (i, file) in summary.files.iter().enumerate() {
         let label = if i == 0 { "wrote" } else { "" };
-        line(label, format!("{} ({}B)", file.path, short(file.bytes)))?;
+        line(label, format!("{} ({})", file.path, bytes(file.bytes)))?;
     }
     line("graph", format!("{}, opset {}", counted(nodes, "node"), summary.opset))?;
     line(

@@ -9,7 +9,7 @@ use modelexport_io::onnx::names::for_screen;
 use serde::Serialize;
 
 use crate::display::json;
-use crate::display::number::{counted, short};
+use crate::display::number::{bytes, counted};
 use crate::display::style::Style;
 use crate::display::written::weights_text;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ impl<'a> Summary<'a> {
             writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(text))
         };
         for (i, file) in self.files.iter().enumerate() {
-            line(if i == 0 { "wrote" } else { "" }, &format!("{} ({}B)", file.path, short(file.bytes)))?;
+            line(if i == 0 { "wrote" } else { "" }, &format!("{} ({})", file.path, bytes(file.bytes)))?;
         }
         for (i, module) in self.manifest.modules.iter().enumerate() {
             let path = if module.path.is_empty() { "(root)" } else { &module.path };
@@ -54,10 +54,10 @@ impl<'a> Summary<'a> {
         line(
             "graph",
             &format!(
-                "{}, {} ({}B)",
+                "{}, {} ({})",
                 counted(self.manifest.nodes as u64, "node"),
                 counted(weights.count as u64, "weight"),
-                short(weights.bytes)
+                bytes(weights.bytes)
             ),
         )?;
         line("weights", &weights_text(&self.weights))?;

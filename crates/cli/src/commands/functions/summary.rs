@@ -10,7 +10,7 @@ use modelexport_io::onnx::names::for_screen;
 use serde::Serialize;
 
 use crate::display::json;
-use crate::display::number::{counted, exact, short};
+use crate::display::number::{bytes, counted, exact};
 use crate::display::style::Style;
 use crate::display::written::weights_text;
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ impl<'a> Summary<'a> {
             writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(text))
         };
         for (i, file) in self.files.iter().enumerate() {
-            line(if i == 0 { "wrote" } else { "" }, &format!("{} ({}B)", file.path, short(file.bytes)))?;
+            line(if i == 0 { "wrote" } else { "" }, &format!("{} ({})", file.path, bytes(file.bytes)))?;
         }
         match self.outcome {
             Outcome::Inlined(inlined) => {

@@ -10,7 +10,7 @@ use modelexport_io::output::CommittedFile;
 use modelexport_io::sidecar::{Sidecar, Statistics};
 use serde::Serialize;
 
-use crate::display::number::{counted, exact, short};
+use crate::display::number::{bytes, counted, exact};
 use crate::display::style::Style;
 
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ impl Summary {
         };
         for (i, file) in self.files.iter().enumerate() {
             let label = if i == 0 { "wrote" } else { "" };
-            line(label, format!("{} ({}B)", file.path, short(file.bytes)))?;
+            line(label, format!("{} ({})", file.path, bytes(file.bytes)))?;
         }
         let evidence = self.evidence.as_deref().unwrap_or("the file itself");
         line("evidence", format!("{evidence} ({})", self.evidence_kind))?;
