@@ -72,7 +72,7 @@ Examples:
   modelexport extract model.onnx encoder.layer.0 -o layer.onnx
   modelexport extract model.onnx encoder.layer.0 -o layer.onnx --weights reference   copy no weights at all
   modelexport extract model.onnx 'encoder.layer.*' -o layers.onnx                    several modules in one model
-  modelexport extract model.onnx class:BertPooler -o pooler.onnx --manifest          writes pooler_manifest.json, too
+  modelexport extract model.onnx class:Pooler -o pooler.onnx --manifest              writes pooler_manifest.json, too
   modelexport extract model.onnx shared --call 1 -o second_call.onnx
   modelexport extract model.onnx head -o head.onnx --format json | jq '.manifest.inputs[].name'
 

@@ -71,7 +71,7 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  modelexport functions model.onnx class:BertLayer -o layers.onnx
+  modelexport functions model.onnx class:Layer -o layers.onnx
   modelexport functions model.onnx 'encoder.layer.*,embeddings' -o parts.onnx
   modelexport functions model.onnx --all -o nested.onnx                     every module is a function
   modelexport functions model.onnx --all --min-instances 2 -o shared.onnx   only what is used more than once
