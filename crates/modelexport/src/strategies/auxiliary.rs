@@ -218,3 +218,110 @@ impl Bodies {
 fn at<T: Copy>(values: &[Option<T>], id: NodeId) -> Option<T> {
     values.get(id.0 as usize).copied().flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::onnx::{Attribute, AttributeValue, Function, Graph, Model, Node};
+    use modelexport_graph::{ModuleTree, Scopes};
+
+    use super::*;
+    use crate::strategies::evidence::EvidenceFormat;
+
+    /// `Net(layer: [Layer(a: A), Layer(a: A)], head: Head)`.
+    fn evidence() -> Evidence {
+        let mut tree = ModuleTree::new();
+        let mut scopes = Scopes::new();
+        for i in 0..2 {
+            let inner = tree.insert(&format!("layer.{i}.a"));
+            let layer = tree.find(&format!("layer.{i}")).unwrap();
+            tree.get_mut(layer).unwrap().class = "m.Layer".into();
+            tree.get_mut(inner).unwrap().class = "m.A".into();
+            let call = scopes.child(Scopes::ROOT, layer, 0);
+            scopes.child(call, inner, 0);
+        }
+        let head = tree.insert("head");
+        tree.get_mut(head).unwrap().class = "m.Head".into();
+        scopes.child(Scopes::ROOT, head, 0);
+        Evidence::new(EvidenceFormat::Trace, tree, scopes)
+    }
+
+    fn node(inputs: &[&str], output: &str) -> Node {
+        let inputs = inputs.iter().map(|name| (*name).into()).collect();
+        Node { inputs, outputs: vec![output.into()], ..Node::default() }
+    }
+
+    /// Completes a draft in which nodes are known by the path that stands at their place; gives all paths.
+    fn completed(model: &Model, known: &[Option<&str>]) -> Vec<(String, Method)> {
+        let evidence = evidence();
+        let graph = GraphView::new(model);
+        let place = |path: &str| evidence.call_of(evidence.modules.find(path).unwrap());
+        let draft = known.iter().map(|path| Some(Attribution::new(place((*path)?), Method::Parameter, 1.0)));
+        let found = complete(&graph, &evidence, draft.collect());
+        let path = |call| evidence.modules.get(evidence.calls().module(call)).unwrap().path.to_string();
+        found.into_iter().map(|found| (path(found.call), found.method)).collect()
+    }
+
+    fn paths(nodes: Vec<Node>, known: &[Option<&str>]) -> Vec<String> {
+        let model = Model { graph: Graph { nodes, ..Graph::default() }, ..Model::default() };
+        completed(&model, known).into_iter().map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn a_constant_belongs_to_what_reads_it() {
+        let nodes = vec![node(&[], "c"), node(&["c"], "d"), node(&["x", "d"], "y")];
+        assert_eq!(paths(nodes, &[None, None, Some("layer.1.a")]), ["layer.1.a"; 3]);
+    }
+
+    #[test]
+    fn a_node_between_two_layers_belongs_to_neither() {
+        let nodes = vec![node(&["x"], "a"), node(&["a"], "b"), node(&["b"], "c")];
+        assert_eq!(paths(nodes, &[Some("layer.0.a"), None, Some("layer.1.a")])[1], "");
+    }
+
+    #[test]
+    fn a_mask_for_all_layers_belongs_to_what_holds_them() {
+        let nodes = vec![node(&["mask"], "m"), node(&["x", "m"], "a"), node(&["a", "m"], "b")];
+        assert_eq!(paths(nodes, &[None, Some("layer.0.a"), Some("layer.1.a")])[0], "");
+    }
+
+    #[test]
+    fn a_later_instance_outweighs_an_earlier_one() {
+        let nodes = vec![
+            node(&["x"], "first"),
+            node(&["first"], "second"),
+            node(&["first", "second"], "sum"),
+            node(&["sum"], "y"),
+        ];
+        let known = [Some("layer.0.a"), Some("layer.1.a"), None, Some("layer.1")];
+        assert_eq!(paths(nodes, &known)[2], "layer.1");
+    }
+
+    #[test]
+    fn nobody_to_ask_is_a_fallback() {
+        let nodes = vec![node(&["x"], "y"), node(&["z"], "w")];
+        let model = Model { graph: Graph { nodes, ..Graph::default() }, ..Model::default() };
+        let found = completed(&model, &[Some("head"), None]);
+        assert_eq!(found[1], (String::new(), Method::Fallback));
+    }
+
+    #[test]
+    fn subgraphs_and_functions_follow_what_is_around_them() {
+        let mut holder = node(&["x"], "y");
+        let branch = Graph { nodes: vec![node(&[], "inner")], ..Graph::default() };
+        let value = AttributeValue::Graph(Box::new(branch));
+        holder.attributes.push(Attribute { name: "then_branch".into(), value, ..Attribute::default() });
+        let call = |name: &str, output: &str| Node { op_type: name.into(), ..node(&["y"], output) };
+        let function = |name: &str, nodes| Function { name: name.into(), nodes, ..Function::default() };
+        let model = Model {
+            graph: Graph { nodes: vec![holder, call("Outer", "z")], ..Graph::default() },
+            functions: vec![
+                function("Inner", vec![node(&[], "deep")]),
+                function("Outer", vec![call("Inner", "w")]),
+            ],
+            ..Model::default()
+        };
+        let found = completed(&model, &[Some("layer.0"), None, Some("head"), None, None]);
+        let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["layer.0", "layer.0", "head", "head", "head"]);
+    }
+}

@@ -59,7 +59,7 @@ fn note_readers(evidence: &mut Evidence, model: &Model) {
             }
         }
         if !node.inputs.is_empty() {
-            evidence.ops.push(OpFact { call: origin.scope, parameters });
+            evidence.ops.push(OpFact { target: node.op_type.clone(), call: origin.scope, parameters });
         }
     });
 }

@@ -89,7 +89,7 @@ fn read_graph(
                 }
             }
             if node.outputs.iter().any(|output| matches!(output, Arg::Tensor(_) | Arg::Tensors(_))) {
-                evidence.ops.push(OpFact { call: scope, parameters });
+                evidence.ops.push(OpFact { target: node.target.clone(), call: scope, parameters });
             }
         }
         for subgraph in subgraphs {

@@ -108,7 +108,7 @@ fn note_readers(evidence: &mut Evidence, trace: &Trace, call_scopes: &[ScopeId])
             }
         }
         if op.outputs.iter().any(Option::is_some) {
-            evidence.ops.push(OpFact { call, parameters });
+            evidence.ops.push(OpFact { target: op.target.clone(), call, parameters });
         }
     }
 }

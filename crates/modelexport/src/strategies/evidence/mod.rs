@@ -22,7 +22,7 @@ use modelexport_io::{pt2, sidecar};
 use crate::tags::Tags;
 
 pub use calls::Calls;
-pub use from_onnx::from_itself;
+pub use from_onnx::{from_itself, from_onnx as of_tagged};
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
 
@@ -77,6 +77,8 @@ pub struct Evidence {
 /// One operator that ran and made a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpFact {
+    /// What ran: an ATen operator, or an ONNX one where the evidence is an ONNX file.
+    pub target: Name,
     pub call: ScopeId,
     /// The parameters that it read.
     pub parameters: Vec<ParameterId>,

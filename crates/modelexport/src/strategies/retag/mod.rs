@@ -122,3 +122,100 @@ fn beginning(context: &Context<'_>, name: &str) -> Option<super::evidence::Param
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::onnx::{Graph, Model, Node, Tensor};
+    use modelexport_io::onnx::OnnxFile;
+    use modelexport_io::source::Sources;
+
+    use super::*;
+    use crate::policy::Policy;
+    use crate::strategies::{Evidence, Strategy, evidence};
+    use crate::tag::attributions;
+
+    fn node(name: &str, op_type: &str, inputs: &[&str], output: &str, module: &str) -> Node {
+        let metadata = match module {
+            "-" => Vec::new(),
+            module => vec![("modelexport.module".to_owned(), module.to_owned())],
+        };
+        Node {
+            name: name.into(),
+            op_type: op_type.into(),
+            inputs: inputs.iter().map(|input| (*input).into()).collect(),
+            outputs: vec![output.into()],
+            metadata,
+            ..Node::default()
+        }
+    }
+
+    fn model(nodes: Vec<Node>, initializers: &[&str]) -> Model {
+        let tensor = |name: &&str| Tensor {
+            name: (*name).into(),
+            dims: vec![2, 2],
+            data_type: 1,
+            ..Tensor::default()
+        };
+        let initializers = initializers.iter().map(tensor).collect();
+        Model { graph: Graph { nodes, initializers, ..Graph::default() }, ..Model::default() }
+    }
+
+    /// `x -> conv -> norm -> relu` in a block, then a product.
+    fn original() -> Evidence {
+        let nodes = vec![
+            node("c", "Conv", &["x", "block.conv.weight"], "a", "block.conv"),
+            node("n", "BatchNormalization", &["a"], "b", "block.norm"),
+            node("r", "Relu", &["b"], "d", "block"),
+            node("m", "MatMul", &["d", "fc.weight"], "y", "fc"),
+        ];
+        let model = model(nodes, &["block.conv.weight", "fc.weight"]);
+        evidence::of_tagged(OnnxFile { model, sources: Sources::new() }, None).unwrap()
+    }
+
+    fn retagged(made: &Model) -> Vec<(String, Vec<String>, Method)> {
+        let evidence = original();
+        let policy = Policy::default();
+        let found = attributions(made, &Sources::new(), &evidence, Strategy::Retag, &policy).unwrap();
+        let path = |module| evidence.modules.get(module).unwrap().path.to_string();
+        let row = |found: &Attribution| {
+            let fused = found.fused.iter().map(|&module| path(module)).collect();
+            (path(evidence.calls().module(found.call)), fused, found.method)
+        };
+        found.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_fused_node_stands_for_all_that_is_gone() {
+        let made = model(vec![node("", "FusedConv", &["x", "w"], "d", "-")], &["w"]);
+        let fused = ["block.conv", "block.norm", "block"].map(str::to_owned).to_vec();
+        assert_eq!(retagged(&made), [("block".to_owned(), fused, Method::Graph)]);
+    }
+
+    #[test]
+    fn a_node_that_is_as_it_was_keeps_its_module() {
+        let made = model(vec![node("new name", "MatMul", &["d", "fc.weight"], "y", "-")], &["fc.weight"]);
+        assert_eq!(retagged(&made), [("fc".to_owned(), vec![], Method::Graph)]);
+    }
+
+    #[test]
+    fn names_parameters_and_neighbours_come_next() {
+        let made = model(
+            vec![
+                node("r", "Relu", &["q"], "other", "-"),
+                node("", "MatMulInteger", &["other", "fc.weight_quantized"], "p", "-"),
+                node("", "Cast", &["p"], "s", "-"),
+                node("m", "MatMul", &["s", "fc.weight"], "y", "-"),
+            ],
+            &["fc.weight", "fc.weight_quantized"],
+        );
+        let found: Vec<(String, Method)> =
+            retagged(&made).into_iter().map(|(path, _, method)| (path, method)).collect();
+        let expected = [
+            ("block", Method::Graph),
+            ("fc", Method::Parameter),
+            ("fc", Method::Auxiliary),
+            ("fc", Method::Graph),
+        ];
+        assert_eq!(found, expected.map(|(path, method)| (path.to_owned(), method)));
+    }
+}

@@ -2,18 +2,23 @@
 //!
 //! Exporters keep the order of execution. A node that reads a parameter stands where PyTorch read it; between two such
 //! marks the nodes of the file and the operators of the model follow in the same order, so that each node gets the
-//! call of the operator at its place.
+//! call of the first operator from there on that may have become it.
 
 use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::{Method, ScopeId};
 
 use super::{Attribution, Context, Draft, ONE_READER, SEVERAL_READERS};
-use crate::strategies::evidence::ParameterId;
+use modelexport_lower::foreign_forms;
+
+use crate::strategies::evidence::{OpFact, ParameterId};
 use crate::strategies::graph::NodeId;
 
 /// Confidence of a node between two marks.
 const BETWEEN: f32 = 0.6;
+
+/// Operators ahead of the expected one among which the one that a node stands for is looked for.
+const AHEAD: usize = 4;
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let mut draft: Draft = vec![None; context.graph.len()];
@@ -218,12 +223,56 @@ fn fill(
     let first_op = before.map_or(0, |mark| mark.op + 1);
     let last_op = after.map_or(context.evidence.ops.len(), |mark| mark.op);
     let ops = context.evidence.ops.get(first_op..last_op.max(first_op)).unwrap_or_default();
-    // Operators that read parameters have nodes of their own, or left none.
-    let free: Vec<ScopeId> = ops.iter().filter(|op| op.parameters.is_empty()).map(|op| op.call).collect();
+    // Operators that read parameters have nodes of their own.
+    let free: Vec<&OpFact> =
+        ops.iter().filter(|op| op.parameters.is_empty() && leaves_nodes(&op.target)).collect();
+    let mut at = 0;
     for (i, &node) in between.iter().enumerate() {
-        // Where there are more operators than nodes, the first of a run left none more often than the last.
-        let place = ((i + 1) * free.len()).saturating_sub(1) / between.len();
-        let Some(&call) = free.get(place) else { continue };
-        set(draft, node, call, Method::Order, BETWEEN);
+        let expected = ((i + 1) * free.len()).saturating_sub(1) / between.len();
+        let operator = context.graph.node(node).map_or("", |node| &node.op_type);
+        let nearest = free.iter().enumerate().take(expected + AHEAD).skip(at).take(2 * AHEAD);
+        let fitting = nearest.into_iter().find(|(_, op)| may_become(&op.target, operator));
+        // A node that fits no operator belongs to the one that is at work.
+        at = fitting.map_or(at, |(place, _)| place);
+        if let Some(op) = free.get(at) {
+            set(draft, node, op.call, Method::Order, BETWEEN);
+        }
+    }
+}
+
+/// Whether exporters write nodes for an operator.
+fn leaves_nodes(target: &str) -> bool {
+    foreign_forms::find(target).is_none_or(|forms| forms.trace != foreign_forms::Trace::None)
+}
+
+/// Whether the ONNX operator may stand for the ATen operator, or for a part of it.
+fn may_become(target: &str, operator: &str) -> bool {
+    let has_form = foreign_forms::find(target)
+        .is_some_and(|forms| forms.forms.iter().flatten().any(|token| token.operators.contains(&operator)));
+    has_form || target == operator || foreign_forms::is_namesake(target, operator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_that_go_back_are_left_out() {
+        let ops = [3, 5, 1, 6, 6, 2];
+        let marks: Vec<Mark> = ops
+            .iter()
+            .enumerate()
+            .map(|(place, &op)| Mark { place, node: NodeId(place as u32), op, confidence: 1.0 })
+            .collect();
+        let kept: Vec<usize> = longest_in_order(&marks).iter().map(|mark| mark.op).collect();
+        assert_eq!(kept, [3, 5, 6, 6]);
+    }
+
+    #[test]
+    fn operators_become_what_their_forms_say() {
+        assert!(may_become("aten.permute.default", "Transpose"));
+        assert!(may_become("aten.cumsum.default", "CumSum"));
+        assert!(!may_become("aten.permute.default", "MatMul"));
+        assert!(!leaves_nodes("aten.dropout.default"));
     }
 }
