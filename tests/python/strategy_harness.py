@@ -6,7 +6,8 @@
 The truth is what torch says about a node: its name scopes (dynamo), or the scopes in node names (TorchScript). It is
 taken away before tagging, together with all metadata, node names and value names ("blind"); inputs, outputs and
 initializers keep their names. A node is exact if its tag is the tag of the module that torch says; its chain is right
-if its tag names that module or one above it.
+if its tag names that module or one above it. `--strategy retag` tags dynamo's file, lets each tool change it, and
+gives the tags back; it needs onnxslim and onnxsim besides what the tests need.
 """
 
 import argparse

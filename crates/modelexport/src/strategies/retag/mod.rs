@@ -135,9 +135,16 @@ mod tests {
     use crate::tag::attributions;
 
     fn node(name: &str, op_type: &str, inputs: &[&str], output: &str, module: &str) -> Node {
+        // Module stacks in torch's form: every part of the path is a call.
+        let ends = module.match_indices('.').map(|(end, _)| end).chain([module.len()]);
+        let paths: Vec<&str> = [""].into_iter().chain(ends.map(|end| &module[..end])).chain(["op"]).collect();
+        let classes = vec!["m.Class"; paths.len()];
         let metadata = match module {
             "-" => Vec::new(),
-            module => vec![("modelexport.module".to_owned(), module.to_owned())],
+            _ => vec![
+                ("pkg.torch.onnx.name_scopes".to_owned(), format!("{paths:?}")),
+                ("pkg.torch.onnx.class_hierarchy".to_owned(), format!("{classes:?}")),
+            ],
         };
         Node {
             name: name.into(),
