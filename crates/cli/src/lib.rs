@@ -47,6 +47,7 @@ enum Command {
     Extract(commands::extract::Arguments),
     Functions(commands::functions::Arguments),
     Operators(commands::operators::Arguments),
+    Weights(commands::weights::Arguments),
 }
 
 /// Status of a command that could not even say what is wrong with its arguments.
@@ -97,6 +98,7 @@ fn dispatch(command: &Command, session: &mut Session) -> Result<ExitStatus, Fail
         Command::Extract(arguments) => commands::extract::run(arguments, session),
         Command::Functions(arguments) => commands::functions::run(arguments, session),
         Command::Operators(arguments) => commands::operators::run(arguments, session),
+        Command::Weights(arguments) => commands::weights::run(arguments, session),
     }
 }
 

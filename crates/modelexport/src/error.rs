@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use modelexport_io::{ErrorKind, external_data, onnx, output, pt2, sidecar, source, weights};
+use modelexport_io::{ErrorKind, external_data, onnx, output, pt2, safetensors, sidecar, source, weights};
 
 use crate::strategies::Strategy;
 use crate::strategies::evidence::EvidenceFormat;
+use crate::weights_from::Mismatches;
 use crate::{extract, functions, interface, rules, selector};
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,13 @@ pub enum Error {
     Write { path: PathBuf, source: std::io::Error },
     #[error("{count} weights have no data, first `{first}`: the program was captured without them")]
     NoData { count: usize, first: String },
+    #[error(transparent)]
+    Safetensors(#[from] safetensors::Error),
+    #[error(
+        "{}: does not fit; {} differ:\n{mismatches}", path.display(),
+        if *count == 1 { "1 weight".to_owned() } else { format!("{count} weights") }
+    )]
+    WeightsDiffer { path: PathBuf, count: usize, mismatches: Mismatches },
     #[error("{}: cannot read: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error(
@@ -77,6 +85,8 @@ impl Error {
             Error::ExternalData { error, .. } => error.kind(),
             Error::Write { .. } => ErrorKind::Io,
             Error::NoData { .. } => ErrorKind::BadInput,
+            Error::Safetensors(error) => error.kind(),
+            Error::WeightsDiffer { .. } => ErrorKind::BadInput,
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. } | Error::Strategy { .. } => ErrorKind::BadInput,
         }
@@ -115,7 +125,9 @@ impl Error {
                  which keeps module scopes",
             ),
             Error::Extract(error) => error.hint(),
-            Error::NoData { .. } => Some("use --weights none to export the graph alone"),
+            Error::NoData { .. } => Some(
+                "use --weights-from to take them from safetensors files, or --weights none to export the graph alone",
+            ),
             Error::Output(error) if error.kind() == ErrorKind::Exists => {
                 Some("use --overwrite to replace it")
             }

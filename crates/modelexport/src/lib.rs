@@ -33,5 +33,7 @@ pub mod torch_scopes;
 pub mod tree_view;
 pub mod validate;
 pub mod value_types;
+pub mod weight_places;
+pub mod weights_from;
 
 pub use error::Error;

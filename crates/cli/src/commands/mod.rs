@@ -11,3 +11,4 @@ pub mod strip;
 pub mod tag;
 pub mod tree;
 pub mod validate;
+pub mod weights;

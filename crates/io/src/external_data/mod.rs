@@ -57,7 +57,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn resolve_tensor(
+/// Turns one external tensor into a stored one. `opened` keeps the folder open from tensor to tensor.
+pub fn resolve_tensor(
     tensor: &mut Tensor,
     folder: &Path,
     opened: &mut Option<ModelFolder>,

@@ -11,6 +11,7 @@ use modelexport::embedding::Embed;
 use modelexport::export::{self, Options};
 use modelexport::export_summary::{ForSummary, Seconds, Summary};
 use modelexport::interface;
+use modelexport::weights_from;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
@@ -47,6 +48,14 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", default_value = "auto")]
     weights: WeightsMode,
 
+    /// Take weights that the program was captured without from safetensors files
+    ///
+    /// A folder with model.safetensors.index.json or model.safetensors, or such a file. For programs of the meta device,
+    /// whose models are larger than memory. The ONNX file points into the files, which must lie in its folder or below,
+    /// unless --weights says otherwise. Names may differ by a prefix; what does not fit is reported at once.
+    #[arg(long, value_name = "DIR")]
+    weights_from: Option<PathBuf>,
+
     /// Replace files that exist
     #[arg(long)]
     overwrite: bool,
@@ -80,6 +89,7 @@ Examples:
   modelexport export model.pt2 -o model.onnx
   modelexport export model.pt2 -o model.onnx --opset 17 --overwrite
   modelexport export model.pt2 -o model.onnx --weights reference      copy no weights at all
+  modelexport export meta.pt2 -o hub/model.onnx --weights-from hub    weights stay in safetensors shards
   modelexport export model.pt2 -o model.onnx --dim-name input_ids:0=batch --dim-name input_ids:1=sequence
   modelexport export model.pt2 -o model.onnx --modules all            torch.nn modules show in tags, too
   modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
@@ -96,7 +106,17 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 
     let progress = Progress::new(session.shows_progress());
     progress.step("reading", &arguments.source);
-    let archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
+    let mut archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
+    let mut weights = arguments.weights;
+    if let Some(folder) = &arguments.weights_from {
+        let attached = weights_from::attach(&mut archive.program.weights, folder, &mut archive.sources)?;
+        for (weight, tensor) in &attached.tied {
+            session.warn(&format!("{weight} is not in the files and taken to be tied to {tensor}"));
+        }
+        if weights == WeightsMode::Auto {
+            weights = WeightsMode::Reference;
+        }
+    }
     let dimension_names = interface::dimension_names(&arguments.dim_name, &archive.program)
         .map_err(modelexport::Error::from)?;
     let read = began.elapsed();
@@ -105,8 +125,8 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     let options = Options {
         lower: modelexport_lower::Options {
             opset: arguments.opset,
-            weights_can_move: arguments.weights != WeightsMode::Reference,
-            fold_batch_norm: !arguments.keep_batch_norm && arguments.weights.are_copied(),
+            weights_can_move: weights != WeightsMode::Reference,
+            fold_batch_norm: !arguments.keep_batch_norm && weights.are_copied(),
             dimension_names,
             custom_operators,
             ..modelexport_lower::Options::default()
@@ -130,7 +150,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 
     progress.step("writing", &arguments.output);
     let statistics = ForSummary::new(&exported.sidecar);
-    let files = export::write(transaction, exported, &archive.sources, arguments.weights, &mut |done| {
+    let files = export::write(transaction, exported, &archive.sources, weights, &mut |done| {
         progress.bytes(done);
     })?;
     progress.finish();

@@ -1,0 +1,165 @@
+//! `modelexport weights`: where the weights of an ONNX file are, and how they get elsewhere.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use modelexport::weight_places::{self, Place};
+use modelexport_io::onnx::names::for_screen;
+use modelexport_io::output::Settings;
+use modelexport_io::weights::WeightsMode;
+use serde_json::json;
+
+use crate::arguments::Format;
+use crate::display::number::{counted, short};
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// List where each weight of an ONNX file is and check it, or move the weights
+///
+/// Weights outside the model must be there and as long as the model says; where it names a hash, that is checked, too.
+/// With --embed, --external or --reference the model is written anew with its weights in another place; they stream
+/// from file to file and are never loaded.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The ONNX file
+    source: PathBuf,
+
+    /// Put the weights into the model
+    #[arg(long, group = "form")]
+    embed: bool,
+
+    /// Put the weights into <name>.onnx.data beside the model
+    #[arg(long, group = "form")]
+    external: bool,
+
+    /// Point at the weights in the safetensors files of DIR, which must have the same bytes
+    #[arg(long, group = "form", value_name = "DIR")]
+    reference: Option<PathBuf>,
+
+    /// The ONNX file to write; without it, the source is replaced, which needs --overwrite
+    #[arg(short, long, value_name = "FILE", requires = "form")]
+    output: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long, requires = "form")]
+    overwrite: bool,
+
+    /// Read all weights and show their SHA-1
+    #[arg(long, conflicts_with = "form")]
+    hash: bool,
+
+    /// How to print the list
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  modelexport weights model.onnx                                   is everything in its place?
+  modelexport weights model.onnx --hash --format json
+  modelexport weights model.onnx --embed -o whole.onnx             one file to send
+  modelexport weights model.onnx --external --overwrite
+  modelexport weights model.onnx --reference checkpoint -o small.onnx";
+
+pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let target = arguments.output.as_ref().unwrap_or(&arguments.source);
+    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
+    let mut silent = |_| {};
+    let converted = match (&arguments.reference, arguments.embed, arguments.external) {
+        (Some(folder), ..) => {
+            weight_places::refer_to(&arguments.source, target, folder, settings, &mut silent)
+        }
+        (None, true, _) => {
+            weight_places::convert(&arguments.source, target, WeightsMode::Embed, settings, &mut silent)
+        }
+        (None, _, true) => {
+            weight_places::convert(&arguments.source, target, WeightsMode::External, settings, &mut silent)
+        }
+        _ => return list(arguments, session),
+    };
+    let (written, files) = converted?;
+    match arguments.format {
+        Format::Json => {
+            let files: Vec<_> = files
+                .iter()
+                .map(|file| json!({"path": file.path.display().to_string(), "bytes": file.bytes}))
+                .collect();
+            serde_json::to_writer_pretty(
+                session.out(),
+                &json!({"mode": written.mode.name(), "files": files}),
+            )?;
+            writeln!(session.out())?;
+        }
+        Format::Text if session.is_quiet() => {}
+        Format::Text => {
+            for file in &files {
+                let path = file.path.display().to_string();
+                writeln!(session.out(), "  wrote  {} ({}B)", for_screen(&path), short(file.bytes))?;
+            }
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn list(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    let places = weight_places::list(&arguments.source, arguments.hash)?;
+    let is_fine = places.iter().all(|place| place.problem.is_none());
+    match arguments.format {
+        Format::Json => {
+            let weights: Vec<_> = places.iter().map(as_json).collect();
+            let report = json!({"fine": is_fine, "weights": weights});
+            serde_json::to_writer_pretty(session.out(), &report)?;
+            writeln!(session.out())?;
+        }
+        Format::Text => write_text(&places, session)?,
+    }
+    Ok(if is_fine { ExitStatus::Success } else { ExitStatus::Finding })
+}
+
+fn as_json(place: &Place) -> serde_json::Value {
+    let (location, offset) = match &place.external {
+        Some((location, offset)) => (Some(location), Some(offset)),
+        None => (None, None),
+    };
+    json!({
+        "name": place.name,
+        "dtype": place.dtype.map(|dtype| dtype.name()),
+        "shape": place.dims,
+        "bytes": place.bytes,
+        "location": location,
+        "offset": offset,
+        "sha1": place.hash,
+        "problem": place.problem,
+    })
+}
+
+fn write_text(places: &[Place], session: &mut Session) -> Result<(), Failure> {
+    let style = session.out_style();
+    let width = places.iter().map(|place| for_screen(&place.name).chars().count()).max().unwrap_or(0);
+    for place in places {
+        let kind = place.dtype.map_or("?", |dtype| dtype.name());
+        let dims: Vec<String> = place.dims.iter().map(i64::to_string).collect();
+        let kind = format!("{kind}[{}]", dims.join(","));
+        let place_text = match &place.external {
+            Some((location, offset)) => format!("{} at {offset}", for_screen(location)),
+            None => "in the model".to_owned(),
+        };
+        let size = format!("{}B", short(place.bytes));
+        write!(session.out(), "{:<width$}  {kind:<24}  {size:>7}  {place_text}", for_screen(&place.name))?;
+        if let Some(hash) = &place.hash {
+            write!(session.out(), "  {}", style.dim(hash))?;
+        }
+        if let Some(problem) = &place.problem {
+            write!(session.out(), "  {}", style.red(&for_screen(problem)))?;
+        }
+        writeln!(session.out())?;
+    }
+    let bytes: u64 = places.iter().map(|place| place.bytes).sum();
+    let outside = places.iter().filter(|place| place.external.is_some()).count();
+    let bad = places.iter().filter(|place| place.problem.is_some()).count();
+    let total = counted(places.len() as u64, "weight");
+    writeln!(session.out(), "{total}, {}B, {outside} outside the model, {bad} with a problem", short(bytes))?;
+    Ok(())
+}
