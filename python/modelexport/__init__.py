@@ -22,6 +22,7 @@ _HOMES: dict[str, str] = {
     "export": "modelexport.exporting",
     "operators": "modelexport.tools",
     "strip": "modelexport.tools",
+    "tag": "modelexport.tools",
     "tree": "modelexport.tools",
 }
 

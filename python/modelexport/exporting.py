@@ -57,6 +57,7 @@ def export(
     weights: str | None = None,
     strict: bool = False,
     source_info: bool = False,
+    keep_batch_norm: bool = False,
     dynamic_axes: Mapping[str, Any] | None = None,
     export_params: bool = True,
     verbose: bool | None = None,
@@ -87,6 +88,7 @@ def export(
             archive, `reference`.
         strict: passed to `torch.export`.
         source_info: also write the Python stack trace of each node, which names local files.
+        keep_batch_norm: leave batch norms of a convolution nodes of their own, instead of folding them into its weights.
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
         verbose: print what is done and how long it took.
@@ -106,6 +108,7 @@ def export(
         "overwrite": bool(overwrite),
         "embed": embed if isinstance(embed, str) else ",".join(embed) or "none",
         "source_info": bool(source_info),
+        "keep_batch_norm": bool(keep_batch_norm),
         "input_names": _names("input_names", input_names),
         "output_names": _names("output_names", output_names),
         "dimension_names": [],

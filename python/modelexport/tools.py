@@ -53,6 +53,36 @@ def strip(file: Path, output: Path, *, all_metadata: bool = False, overwrite: bo
     return _run("strip", file, output=output, all_metadata=all_metadata, overwrite=overwrite)
 
 
+def tag(
+    file: Path,
+    output: Path,
+    *,
+    evidence: Path | None = None,
+    from_: Path | None = None,
+    strategy: str | None = None,
+    overwrite: bool = False,
+    embed: str | Iterable[str] = ("doc-string", "metadata-props"),
+    modules: str | None = None,
+    torch_nn_exceptions: Iterable[str] | None = None,
+    rules: Path | None = None,
+    tag_format: str | None = None,
+) -> dict[str, Any]:
+    """Tags an ONNX file that another exporter wrote. `from_` gives tags back from the file that it was made from."""
+    policy = _policy(modules, torch_nn_exceptions, rules, tag_format)
+    places = embed if isinstance(embed, str) else ",".join(embed) or "none"
+    return _run(
+        "tag",
+        file,
+        output=output,
+        evidence=evidence,
+        from_=from_,
+        strategy=strategy,
+        overwrite=overwrite,
+        embed=places,
+        **policy,
+    )
+
+
 def _policy(
     modules: str | None, torch_nn_exceptions: Iterable[str] | None, rules: Path | None, tag_format: str | None
 ) -> dict[str, Any]:
@@ -65,7 +95,8 @@ def _run(command: str, *positional: Any, **options: Any) -> Any:
     """Runs a command. Options that are None or False are left out, a list is an option given several times."""
     arguments = ["modelexport", command, "--format=json"]
     for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
+        # A name that Python keeps for itself has an underscore behind it.
+        flag = f"--{name.rstrip('_').replace('_', '-')}"
         if value is True:
             arguments.append(flag)
         elif value is not None and value is not False:

@@ -33,6 +33,7 @@ pub struct Choices {
     overwrite: bool,
     embed: String,
     source_info: bool,
+    keep_batch_norm: bool,
     input_names: Vec<String>,
     output_names: Vec<String>,
     /// `INPUT:AXIS=NAME` or `SYMBOL=NAME`.
@@ -173,6 +174,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
         lower: modelexport_lower::Options {
             opset: choices.opset,
             weights_can_move: mode != WeightsMode::Reference,
+            fold_batch_norm: !choices.keep_batch_norm && mode.are_copied(),
             fold_batch_norm: mode.are_copied(),
             custom_operators,
             ..modelexport_lower::Options::default()

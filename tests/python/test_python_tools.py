@@ -10,8 +10,8 @@ import support
 from modelexport import tools
 
 SHARED = support.FIXTURES / "shared_module" / "model.pt2"
-# Written for people only, or about the printing itself.
-NOT_FOR_PROGRAMS = {"format", "help", "quiet", "verbose", "color"}
+# About the printing and the exit status.
+NOT_FOR_PROGRAMS = {"format", "help", "quiet", "verbose", "color", "fail-on"}
 COMMANDS = {name: function for name, function in vars(tools).items() if inspect.isfunction(function) and name[0] != "_"}
 
 
@@ -39,6 +39,14 @@ def test_a_file_without_tags_is_made_and_not_replaced(tagged, tmp_path):
     modelexport.strip(tagged, tmp_path / "plain.onnx", overwrite=True)
 
 
+def test_tags_are_given_back(tagged, tmp_path):
+    plain, again = tmp_path / "plain.onnx", tmp_path / "again.onnx"
+    modelexport.strip(tagged, plain)
+    modelexport.tag(plain, again, from_=tagged)
+    paths = [{module["path"] for module in modelexport.tree(file)["modules"]} for file in (tagged, again)]
+    assert paths[0] == paths[1]
+
+
 def test_errors_are_raised():
     with pytest.raises(FileNotFoundError, match="none.onnx"):
         modelexport.tree("none.onnx")
@@ -52,5 +60,5 @@ def test_every_option_of_a_command_is_one_of_its_function(name):
     assert getattr(modelexport, name) is COMMANDS[name]
     usage = support.modelexport(name, "--help").stdout
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", usage, re.MULTILINE)) - NOT_FOR_PROGRAMS
-    parameters = {parameter.replace("_", "-") for parameter in inspect.signature(COMMANDS[name]).parameters}
+    parameters = {parameter.rstrip("_").replace("_", "-") for parameter in inspect.signature(COMMANDS[name]).parameters}
     assert flags <= parameters
