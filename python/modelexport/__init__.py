@@ -19,11 +19,16 @@ _HOMES: dict[str, str] = {
     "UnsupportedOperator": "modelexport.errors",
     "UnsupportedOperators": "modelexport.errors",
     "analyze": "modelexport.tools",
+    "compare": "modelexport.tools",
     "export": "modelexport.exporting",
+    "extract": "modelexport.tools",
+    "functions": "modelexport.tools",
     "operators": "modelexport.tools",
+    "strategies": "modelexport.tools",
     "strip": "modelexport.tools",
     "tag": "modelexport.tools",
     "tree": "modelexport.tools",
+    "validate": "modelexport.tools",
 }
 
 __all__ = ["__version__", *_HOMES]

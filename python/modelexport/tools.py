@@ -83,6 +83,85 @@ def tag(
     )
 
 
+def validate(
+    file: Path, *, repair: bool = False, output: Path | None = None, overwrite: bool = False
+) -> dict[str, Any]:
+    """Whether the tags of a file are whole and agree with each other; `repair` mends what has one right answer."""
+    return _run("validate", file, repair=repair, output=output, overwrite=overwrite)
+
+
+def compare(before: Path, after: Path, *, no_weights: bool = False) -> dict[str, Any]:
+    """How two tagged files differ, module by module."""
+    return _run("compare", before, after, no_weights=no_weights)
+
+
+def extract(
+    file: Path,
+    selector: str,
+    output: Path,
+    *,
+    call: int | None = None,
+    weights: str | None = None,
+    manifest: bool | Path = False,
+    keep_names: bool = False,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Cuts a module, or several, out of a tagged file into a model of its own."""
+    return _run(
+        "extract",
+        file,
+        selector,
+        output=output,
+        call=call,
+        weights=weights,
+        manifest=manifest,
+        keep_names=keep_names,
+        overwrite=overwrite,
+    )
+
+
+def functions(
+    file: Path,
+    selector: str | None = None,
+    output: Path | None = None,
+    *,
+    all: bool = False,
+    min_instances: int | None = None,
+    inline: bool = False,
+    weights: str | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Makes modules functions of the model, or puts their nodes back (`inline`)."""
+    if output is None:
+        raise TypeError("functions() needs `output`, the path of the ONNX file to write")
+    return _run(
+        "functions",
+        file,
+        selector,
+        output=output,
+        all=all,
+        min_instances=min_instances,
+        inline=inline,
+        weights=weights,
+        overwrite=overwrite,
+    )
+
+
+def strategies(
+    source: Path,
+    *,
+    evidence: Path | None = None,
+    differing: int | None = None,
+    modules: str | None = None,
+    torch_nn_exceptions: Iterable[str] | None = None,
+    rules: Path | None = None,
+    tag_format: str | None = None,
+) -> dict[str, Any]:
+    """How well each strategy finds out where the nodes of a file come from."""
+    policy = _policy(modules, torch_nn_exceptions, rules, tag_format)
+    return _run("strategies", source, evidence=evidence, differing=differing, **policy)
+
+
 def _policy(
     modules: str | None, torch_nn_exceptions: Iterable[str] | None, rules: Path | None, tag_format: str | None
 ) -> dict[str, Any]:
