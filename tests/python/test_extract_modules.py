@@ -95,7 +95,8 @@ def all_values(model_path: Path, feeds: list[np.ndarray], names: set[str]) -> di
 
 
 ARCHITECTURES = {entry.name: entry for entry in zoo_small.ARCHITECTURES}
-# Models whose modules receive the same under capture as without: others make a mask only when they are captured.
+# Chosen because each part can be compared: CLIP's text layers, for one, receive a mask in the capture that they do not
+# receive in a plain forward pass.
 FIVE = ["t5", "wav2vec2", "whisper_encoder", "vision_transformer", "attentive_translator"]
 
 
