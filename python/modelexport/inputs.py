@@ -59,3 +59,8 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
         return
     for key, part in parts:
         yield from leaves(f"{name}_{key}" if name else str(key), part)
+
+
+def has_keys(value: Any) -> bool:
+    """Whether a result names its parts: a dict or a dataclass."""
+    return isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type))

@@ -8,7 +8,9 @@ from typing import Any
 import torch
 
 from modelexport import _native, inputs as model_inputs
-from modelexport.state import preserved_state
+from modelexport.capture import CAPTURE_LOCK
+from modelexport.capture.state import untouched
+from modelexport.kept_contents import kept_contents
 from modelexport.tracing.metadata import SCHEMA_VERSION, HierarchyMetadata
 from modelexport.tracing.model_tree import ModelTree
 from modelexport.tracing.module_calls import ModuleCalls
@@ -26,7 +28,7 @@ class TracingHierarchyBuilder:
     def trace_model_execution(self, model: torch.nn.Module, inputs: Any) -> HierarchyMetadata:
         """Runs `model` on `inputs`: a tensor, a tuple of positional or a dict of keyword arguments."""
         args, kwargs = model_inputs.as_call(inputs)
-        with preserved_state(model), torch.no_grad():
+        with CAPTURE_LOCK, untouched(model), kept_contents(model, args, kwargs), torch.no_grad():
             model.eval()
             tree = ModelTree(model)
             tensors = Tensors(tree.tensor_names)
@@ -75,5 +77,4 @@ def operators_as_called() -> Iterator[None]:
 
 def named_outputs(result: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """The tensors that a model returned, by the keys that it gave them."""
-    has_keys = hasattr(result, "keys") or hasattr(result, "__dataclass_fields__")
-    return model_inputs.leaves("" if has_keys else "output", result)
+    return model_inputs.leaves("" if model_inputs.has_keys(result) else "output", result)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from modelexport.model_tensors import own_tensors
 from modelexport.tracing.fingerprint import dtype_name, fingerprint
 
 
@@ -69,24 +70,6 @@ class ModelTree:
             }
             for entry, parameters in zip(self.entries, self._parameters, strict=True)
         ]
-
-
-def own_tensors(module: torch.nn.Module) -> Iterator[tuple[str, str, torch.Tensor]]:
-    """Kind, attribute and tensor of what a module itself holds."""
-    for name, tensor in module._parameters.items():
-        if is_readable(tensor):
-            yield "parameter", name, tensor
-    for name, tensor in module._buffers.items():
-        if is_readable(tensor):
-            yield "buffer", name, tensor
-    for name, value in vars(module).items():
-        if is_readable(value):
-            yield "constant", name, value
-
-
-def is_readable(value: Any) -> bool:
-    """Whether it is a tensor with a shape; lazy parameters have none before their first call."""
-    return isinstance(value, torch.Tensor) and not torch.nn.parameter.is_lazy(value)
 
 
 def class_name(cls: type) -> str:

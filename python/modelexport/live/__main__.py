@@ -1,0 +1,64 @@
+"""`python -m modelexport.live`: reads what to do as JSON from stdin, and tells what it does as lines of JSON on stdout.
+
+Each line is an object with one key: `step`, `summary`, `unsupported` or `error`.
+"""
+
+import json
+import os
+import sys
+import traceback
+import warnings
+from typing import Any
+
+# Exit statuses of the command line.
+FINDING, BAD_INPUT, IO_FAILED = 1, 2, 3
+
+
+def main() -> int:
+    # What models and libraries print must not mix with the lines for the command line.
+    lines = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def tell(key: str, value: Any) -> None:
+        print(json.dumps({key: value}, ensure_ascii=True), file=lines, flush=True)
+
+    request = json.load(sys.stdin)
+    if not request["verbose"]:
+        be_quiet()
+    from modelexport.errors import UnsupportedOperators
+
+    try:
+        from modelexport.live import job
+
+        tell("summary", job.run(request, lambda step: tell("step", step)))
+        return 0
+    except UnsupportedOperators as error:
+        operators = [vars(operator) for operator in error.operators]
+        tell("unsupported", {"message": str(error), "opset": error.opset, "operators": operators})
+        return FINDING
+    except Exception as error:  # noqa: BLE001 (a model may raise anything)
+        if request["verbose"]:
+            traceback.print_exc()
+        status = IO_FAILED if isinstance(error, OSError) and not isinstance(error, FileExistsError) else BAD_INPUT
+        tell("error", {"message": message(error), "status": status})
+        return status
+
+
+def message(error: Exception) -> str:
+    """What went wrong; errors that are not for users come with their type."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    text = str(error).strip()
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
+def be_quiet() -> None:
+    """Warnings of libraries and their progress bars are shown with -v only."""
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("TQDM_DISABLE", "1")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

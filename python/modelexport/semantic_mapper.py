@@ -1,0 +1,62 @@
+"""`SemanticMapper`: where the nodes of an ONNX file come from, without changing the file."""
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from modelexport.strategies import EVIDENCE, TagChoices, tag
+
+
+class SemanticMapper:
+    """Maps the nodes of an ONNX file to modules by evidence.
+
+    Args:
+        onnx_path: the ONNX file. It is not changed.
+        evidence: what `TracingHierarchyBuilder` gave, or the path of a trace (`.json`), a captured program (`.pt2`), a
+            sidecar or a tagged ONNX file.
+        strategy: `htp`, `fx_graph`, `enhanced_semantic` or `usage_based`.
+        modules, torch_nn_exceptions, rules, tag_format: what shows in tags, as `modelexport.export` takes them.
+    """
+
+    def __init__(
+        self,
+        onnx_path: str | PathLike[str],
+        evidence: Mapping[str, Any] | str | PathLike[str],
+        strategy: str = "htp",
+        *,
+        modules: str | None = None,
+        torch_nn_exceptions: Iterable[str] | None = None,
+        rules: str | PathLike[str] | None = None,
+        tag_format: str | None = None,
+    ):
+        if strategy not in EVIDENCE:
+            raise ValueError(f"strategy: expected one of {', '.join(EVIDENCE)}, not {strategy!r}")
+        self.onnx_path = Path(onnx_path)
+        self.strategy = strategy
+        self._evidence = evidence
+        self._choices = TagChoices.of(modules, torch_nn_exceptions, rules, "none", tag_format)
+
+    def map_all_nodes(self) -> dict[str, dict[str, Any]]:
+        """For each node by name: `path` (its tag), `tags`, `module`, `method` and `confidence`."""
+        wanted = ("path", "tags", "module", "method", "confidence")
+        return {node["name"]: {key: node[key] for key in wanted} for node in self.hierarchy["nodes"]}
+
+    def module_tags(self) -> dict[str, str]:
+        """The tag of each module by its path."""
+        return {module["path"]: module["tag"] for module in self.hierarchy["modules"]}
+
+    @cached_property
+    def hierarchy(self) -> dict[str, Any]:
+        """All that is known, in the form of a sidecar (docs/sidecar.schema.json)."""
+        with tempfile.TemporaryDirectory(prefix="modelexport-") as folder:
+            evidence = self._evidence
+            if isinstance(evidence, Mapping):
+                evidence = Path(folder, "trace.json")
+                evidence.write_text(json.dumps(self._evidence), encoding="utf-8")
+            target = Path(folder, "mapped.onnx")
+            tag(self.onnx_path, target, Path(evidence), self.strategy, self._choices, overwrite=False)
+            return json.loads(target.with_name("mapped_hierarchy.json").read_bytes())
