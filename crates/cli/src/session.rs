@@ -103,6 +103,17 @@ impl Session {
         !self.is_quiet && !self.is_kept() && io::stderr().is_terminal()
     }
 
+    /// A step of long work, for logs: where nobody watches, a line tells that it began.
+    pub fn step(&self, name: &str, subject: &str) {
+        if !self.is_quiet && !self.is_kept() && !io::stderr().is_terminal() {
+            self.message(&self.message_style.dim(&format!("{name}:")), subject);
+        }
+    }
+
+    pub fn is_verbose(&self) -> bool {
+        self.is_verbose
+    }
+
     /// Something that the user should know although the command goes on.
     pub fn warn(&mut self, text: &str) {
         if self.is_kept() {

@@ -1,10 +1,10 @@
 //! Why a model has many, few or no tagged operations, and what to do about it.
 
 use modelexport_io::sidecar::{Policy, Sidecar};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much of a model its tags tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// No node lies in a module that the policy chose.
@@ -17,7 +17,7 @@ pub enum Level {
 /// Below this share of tagged operations the tags say little.
 pub const LOW: f64 = 0.5;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
     pub level: Level,
     /// One or two sentences.

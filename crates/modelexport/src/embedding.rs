@@ -32,6 +32,16 @@ impl Embed {
     pub const BOTH: Embed = Embed { doc_string: true, metadata_props: true };
     pub const NONE: Embed = Embed { doc_string: false, metadata_props: false };
 
+    /// What [`Embed::parse`] reads.
+    pub fn name(self) -> &'static str {
+        match (self.doc_string, self.metadata_props) {
+            (true, true) => "doc-string,metadata-props",
+            (true, false) => "doc-string",
+            (false, true) => "metadata-props",
+            (false, false) => "none",
+        }
+    }
+
     /// `none`, or a list such as `doc-string,metadata-props`.
     pub fn parse(text: &str) -> Option<Embed> {
         if text == "none" {

@@ -5,7 +5,7 @@ use std::path::Path;
 use modelexport_io::output::CommittedFile;
 use modelexport_io::sidecar::{Sidecar, Statistics};
 use modelexport_io::weights;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::{Diagnosis, diagnose};
 use crate::export::Files;
@@ -22,21 +22,21 @@ pub struct Summary {
     pub seconds: Seconds,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct File {
     pub path: String,
     pub bytes: u64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Weights {
-    pub mode: &'static str,
+    pub mode: String,
     #[serde(flatten)]
     pub counts: Counts,
 }
 
 /// Weights by where their bytes are.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Counts {
     pub embedded: usize,
     pub external: usize,
@@ -57,7 +57,7 @@ impl Weights {
         let weights::Counts { embedded, external, shared, referenced, copied_instead, omitted } =
             written.counts;
         let counts = Counts { embedded, external, shared, referenced, copied_instead, omitted };
-        Weights { mode: written.mode.name(), counts }
+        Weights { mode: written.mode.name().to_owned(), counts }
     }
 }
 

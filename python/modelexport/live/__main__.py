@@ -25,9 +25,15 @@ def main() -> int:
     request = json.load(sys.stdin)
     if not request["verbose"]:
         be_quiet()
+    import modelexport
     from modelexport.errors import UnsupportedOperators
 
     try:
+        if request["version"] != modelexport.__version__:
+            raise ValueError(
+                f"modelexport {modelexport.__version__} of {sys.executable} is not of the version of this command, "
+                f"{request['version']}: pip install --upgrade modelexport=={request['version']}"
+            )
         from modelexport.live import job
 
         tell("summary", job.run(request, lambda step: tell("step", step)))

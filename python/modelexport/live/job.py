@@ -16,12 +16,9 @@ def run(request: dict[str, Any], step: Callable[[str], None]) -> dict[str, Any]:
     inputs = inputs_of(request, live)
     exporter = HierarchyExporter(
         strategy=request["strategy"],
-        torch_nn_exceptions=request["torch_nn_exceptions"],
-        modules=request["modules"],
-        rules=request["rules"],
         embed=request["embed"],
-        tag_format=request["tag_format"],
         exporter=request["exporter"],
+        **request["policy"],
     )
     options = {"opset_version": request["opset"]} if request["opset"] is not None else {}
     if request["dynamic_axes"]:

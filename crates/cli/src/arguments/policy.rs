@@ -54,6 +54,16 @@ impl PolicyArguments {
         Ok((Policy::new(preset, exceptions, rules), format))
     }
 
+    /// What was given and nothing else, for another program to resolve.
+    pub fn as_given(&self) -> serde_json::Value {
+        serde_json::json!({
+            "modules": self.modules.as_ref().map(|argument| argument.0.name()),
+            "torch_nn_exceptions": self.exceptions(),
+            "rules": self.rules,
+            "tag_format": self.tag_format.as_ref().map(|argument| argument.0.name()),
+        })
+    }
+
     /// Whether the user asked for anything.
     pub fn is_given(&self) -> bool {
         self.modules.is_some()

@@ -1,5 +1,6 @@
-//! `modelexport export`: a captured program becomes a tagged ONNX file.
+//! `modelexport export`: a captured program or a live model becomes a tagged ONNX file.
 
+mod live;
 mod report;
 mod summary;
 
@@ -14,31 +15,33 @@ use modelexport::interface;
 use modelexport::weights_from;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::weights::WeightsMode;
-use modelexport_io::{pt2, sidecar};
+use modelexport_io::{ErrorKind, pt2, sidecar};
 
 use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
+use live::LiveArguments;
 
-/// Export a captured program to ONNX, every node tagged with the module that it came from
+/// Export a model to ONNX, every node tagged with the module that it came from
 ///
-/// SOURCE is what `torch.export.save` wrote (.pt2). No Python is needed. Beside the ONNX file comes a sidecar
-/// `<name>_hierarchy.json` that lists all modules and nodes.
+/// SOURCE is what `torch.export.save` wrote (.pt2), which needs no Python. Or it is a live model: the folder or id of a
+/// Hugging Face model, or `package.module:factory`, a function that gives an nn.Module. Beside the ONNX file comes a
+/// sidecar `<name>_hierarchy.json` that lists all modules and nodes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The captured program (.pt2)
+    /// The captured program (.pt2), the folder or id of a Hugging Face model, or package.module:factory
     source: PathBuf,
 
     /// The ONNX file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The ONNX opset to produce, from 14 to 24
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    opset: i64,
+    /// The ONNX opset to produce, from 14 to 24 [default: 20; that of torch with another strategy than native]
+    #[arg(long, value_name = "N")]
+    opset: Option<i64>,
 
     /// Where the weights go: embed, external, reference, none or auto
     ///
@@ -82,7 +85,12 @@ pub struct Arguments {
 
     #[command(flatten)]
     policy: PolicyArguments,
+
+    #[command(flatten)]
+    live: LiveArguments,
 }
+
+const DEFAULT_OPSET: i64 = 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,10 +101,21 @@ Examples:
   modelexport export model.pt2 -o model.onnx --dim-name input_ids:0=batch --dim-name input_ids:1=sequence
   modelexport export model.pt2 -o model.onnx --modules all            torch.nn modules show in tags, too
   modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
+  modelexport export ./my-bert -o bert.onnx --input-text 'Hello world'     a Hugging Face folder
+  modelexport export my.package:make_model -o model.onnx --inputs 'x:[1,3,224,224]:float32'
+  modelexport export ./my-bert -o bert.onnx --strategy htp --exporter torchscript
 
 Next: modelexport tree model.onnx";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    if let Some(model) = live::model_of(&arguments.source) {
+        return live::run(&model, arguments, session);
+    }
+    if let Some(option) = arguments.live.first_given() {
+        let text = format!("{option}: only for live models; {} is a file", arguments.source.display());
+        return Err(Failure::new(text, ErrorKind::BadInput));
+    }
+    let opset = arguments.opset.unwrap_or(DEFAULT_OPSET);
     let began = Instant::now();
     let (policy, tag_format) = arguments.policy.resolve(None)?;
     let custom_operators = policy.rules().operators.clone();
@@ -124,7 +143,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     progress.step("lowering", &arguments.source);
     let options = Options {
         lower: modelexport_lower::Options {
-            opset: arguments.opset,
+            opset,
             weights_can_move: weights != WeightsMode::Reference,
             fold_batch_norm: !arguments.keep_batch_norm && weights.are_copied(),
             dimension_names,
@@ -162,13 +181,13 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         write: (total - lowered).as_secs_f64(),
         total: total.as_secs_f64(),
     };
-    let summary = Summary::new(&arguments.source, arguments.opset, statistics, &files, seconds);
+    let summary = Summary::new(&arguments.source, opset, statistics, &files, seconds);
     match arguments.format {
         Format::Json => summary::write_json(&summary, session.out())?,
         Format::Text if session.is_quiet() => {}
         Format::Text => {
             let style = session.out_style();
-            summary::write_text(&summary, session.out(), style)?;
+            summary::write_text(&(&summary).into(), session.out(), style)?;
         }
     }
     Ok(ExitStatus::Success)

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use modelexport::diagnosis::Level;
-use modelexport::export_summary::Summary;
+use modelexport::diagnosis::{Diagnosis, Level};
+use modelexport::export_summary::{File, Summary, Weights};
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
 
@@ -16,8 +16,33 @@ pub fn write_json(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-pub fn write_text(summary: &Summary, out: &mut dyn Write, style: Style) -> io::Result<()> {
-    let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = summary.statistics;
+/// What the text shows; an export by way of torch's exporters knows less.
+pub struct Told<'a> {
+    pub files: &'a [File],
+    pub opset: Option<i64>,
+    pub strategy: Option<&'a str>,
+    pub statistics: &'a Statistics,
+    pub weights: Option<&'a Weights>,
+    pub diagnosis: &'a Diagnosis,
+    pub seconds: f64,
+}
+
+impl<'a> From<&'a Summary> for Told<'a> {
+    fn from(summary: &'a Summary) -> Self {
+        Told {
+            files: &summary.files,
+            opset: Some(summary.opset),
+            strategy: None,
+            statistics: &summary.statistics,
+            weights: Some(&summary.weights),
+            diagnosis: &summary.diagnosis,
+            seconds: summary.seconds.total,
+        }
+    }
+}
+
+pub fn write_text(summary: &Told<'_>, out: &mut dyn Write, style: Style) -> io::Result<()> {
+    let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = *summary.statistics;
     let mut line = |label: &str, text: String| {
         writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(&text))
     };
@@ -25,7 +50,8 @@ pub fn write_text(summary: &Summary, out: &mut dyn Write, style: Style) -> io::R
         let label = if i == 0 { "wrote" } else { "" };
         line(label, format!("{} ({})", file.path, bytes(file.bytes)))?;
     }
-    line("graph", format!("{}, opset {}", counted(nodes, "node"), summary.opset))?;
+    let opset = summary.opset.map(|opset| format!(", opset {opset}")).unwrap_or_default();
+    line("graph", format!("{}{opset}", counted(nodes, "node")))?;
     line(
         "modules",
         format!(
@@ -41,9 +67,14 @@ pub fn write_text(summary: &Summary, out: &mut dyn Write, style: Style) -> io::R
         .iter()
         .map(|(method, count)| format!("{} {method}", exact(*count)))
         .collect();
+    if let Some(strategy) = summary.strategy {
+        line("strategy", strategy.to_owned())?;
+    }
     line("coverage", format!("{:.1}% ({})", 100.0 * coverage, methods.join(", ")))?;
-    line("weights", weights_text(&summary.weights))?;
-    line("time", format!("{:.3} s", summary.seconds.total))?;
+    if let Some(weights) = summary.weights {
+        line("weights", weights_text(weights))?;
+    }
+    line("time", format!("{:.3} s", summary.seconds))?;
     let text = for_screen(&summary.diagnosis.text).into_owned();
     match summary.diagnosis.level {
         Level::High => line("tags", text),

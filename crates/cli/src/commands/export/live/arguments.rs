@@ -1,0 +1,108 @@
+//! Options that only live models have.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use modelexport_io::ErrorKind;
+
+use crate::failure::Failure;
+
+#[derive(Args, Default)]
+#[command(next_help_heading = "Live models")]
+pub struct LiveArguments {
+    /// How the hierarchy gets into the file: native, or over one of torch's exporters by htp, fx_graph,
+    /// enhanced_semantic or usage_based [default: native]
+    #[arg(long, value_name = "NAME")]
+    strategy: Option<RouteArgument>,
+
+    /// Which of torch's exporters the strategies other than native work over [default: dynamo]
+    #[arg(long, value_name = "NAME")]
+    exporter: Option<ExporterArgument>,
+
+    /// Call the model with this text, through its tokenizer; several make a batch
+    #[arg(long, value_name = "TEXT", group = "example")]
+    pub input_text: Vec<String>,
+
+    /// Call the model with an input of this shape, such as 1,3,224,224; several for several inputs
+    #[arg(long, value_name = "SIZES", group = "example")]
+    pub input_shape: Vec<String>,
+
+    /// Call the model with this input: NAME:[SIZES]:TYPE, such as input_ids:[1,128]:int64; one for each input
+    #[arg(long, value_name = "INPUT", group = "example")]
+    pub inputs: Vec<String>,
+
+    /// Call the model with the arrays of an .npz file, by name
+    #[arg(long, value_name = "FILE", group = "example")]
+    pub inputs_from: Option<PathBuf>,
+
+    /// Axes that may have any size, as JSON: {"input_ids": {"0": "batch", "1": "sequence"}}
+    #[arg(long, value_name = "JSON")]
+    dynamic_axes: Option<String>,
+
+    /// Run code that a Hugging Face model brings along; read it before
+    #[arg(long)]
+    pub trust_remote_code: bool,
+
+    /// The Python to use, with torch and modelexport [default: that of the active environment, else python3]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum RouteArgument {
+    Native,
+    Htp,
+    FxGraph,
+    EnhancedSemantic,
+    UsageBased,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ExporterArgument {
+    Dynamo,
+    Torchscript,
+}
+
+impl LiveArguments {
+    pub fn strategy(&self) -> &'static str {
+        match self.strategy {
+            None | Some(RouteArgument::Native) => super::NATIVE,
+            Some(RouteArgument::Htp) => "htp",
+            Some(RouteArgument::FxGraph) => "fx_graph",
+            Some(RouteArgument::EnhancedSemantic) => "enhanced_semantic",
+            Some(RouteArgument::UsageBased) => "usage_based",
+        }
+    }
+
+    pub fn exporter(&self) -> &'static str {
+        match self.exporter {
+            None | Some(ExporterArgument::Dynamo) => "dynamo",
+            Some(ExporterArgument::Torchscript) => "torchscript",
+        }
+    }
+
+    /// The axes as JSON, which may be anything: Python knows what they may be.
+    pub fn dynamic_axes(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let Some(text) = &self.dynamic_axes else { return Ok(None) };
+        serde_json::from_str(text).map(Some).map_err(|error| {
+            Failure::new(format!("--dynamic-axes: is no JSON: {error}"), ErrorKind::BadInput)
+        })
+    }
+
+    /// An option that was given, but for `--strategy native`, which archives have too.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.strategy() != super::NATIVE, "--strategy"),
+            (self.exporter.is_some(), "--exporter"),
+            (!self.input_text.is_empty(), "--input-text"),
+            (!self.input_shape.is_empty(), "--input-shape"),
+            (!self.inputs.is_empty(), "--inputs"),
+            (self.inputs_from.is_some(), "--inputs-from"),
+            (self.dynamic_axes.is_some(), "--dynamic-axes"),
+            (self.trust_remote_code, "--trust-remote-code"),
+            (self.python.is_some(), "--python"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+}

@@ -1,0 +1,143 @@
+//! Live models: Python loads, captures and exports them, and tells what it does; the rest is as with archives.
+
+mod arguments;
+mod conversation;
+mod interpreter;
+mod source;
+
+use std::path::Path;
+
+use modelexport::diagnosis::Diagnosis;
+use modelexport::export_summary::{File, Weights};
+use modelexport_io::ErrorKind;
+use modelexport_io::sidecar::Statistics;
+use serde::Deserialize;
+use serde_json::json;
+
+pub use arguments::LiveArguments;
+pub use source::{LiveModel, model_of};
+
+
+use super::summary::{self, Told};
+use crate::arguments::Format;
+use crate::display::progress::Progress;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::session::Session;
+use conversation::Said;
+
+/// The strategy that is no strategy: lowering the captured program here.
+const NATIVE: &str = "native";
+
+/// What Python tells about a finished export; by way of torch's exporters it knows less.
+#[derive(Deserialize)]
+struct LiveSummary {
+    files: Vec<File>,
+    opset: Option<i64>,
+    strategy: Option<String>,
+    statistics: Statistics,
+    weights: Option<Weights>,
+    diagnosis: Diagnosis,
+    seconds: Seconds,
+}
+
+#[derive(Deserialize)]
+struct Seconds {
+    total: f64,
+}
+
+pub fn run(
+    model: &LiveModel,
+    arguments: &super::Arguments,
+    session: &mut Session,
+) -> Result<ExitStatus, Failure> {
+    if arguments.output.exists() && !arguments.overwrite {
+        let text = format!("{}: exists already", arguments.output.display());
+        let hint = "pass --overwrite to replace it, or choose another name";
+        return Err(Failure::new(text, ErrorKind::Exists).with_hint(Some(hint)));
+    }
+    let request = request(model, arguments, session)?;
+    let python = interpreter::find(arguments.live.python.as_deref());
+    let progress = Progress::new(session.shows_progress());
+    let said = conversation::hold(&python, &request, session, &mut |step| {
+        progress.step(step, Path::new(&model.text));
+        session.step(step, &model.text);
+    });
+    progress.finish();
+    match said? {
+        Said::Summary(summary) => tell(&summary, arguments, session),
+        Said::Unsupported { message, opset, operators } => match arguments.format {
+            Format::Json => {
+                let report = json!({ "exported": false, "opset": opset, "unsupported": operators });
+                serde_json::to_writer_pretty(session.out(), &report)?;
+                writeln!(session.out())?;
+                Ok(ExitStatus::Finding)
+            }
+            _ => Err(Failure::finding(message)),
+        },
+    }
+}
+
+/// What Python is asked to do.
+fn request(
+    model: &LiveModel,
+    arguments: &super::Arguments,
+    session: &Session,
+) -> Result<serde_json::Value, Failure> {
+    let live = &arguments.live;
+    if live.strategy() != NATIVE && arguments.weights != modelexport_io::weights::WeightsMode::Auto {
+        let text = "--weights: torch's exporters decide where weights go; only for --strategy native";
+        return Err(Failure::new(text, ErrorKind::BadInput));
+    }
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "kind": model.kind.name(),
+        "source": model.text,
+        "output": arguments.output,
+        "overwrite": arguments.overwrite,
+        "opset": arguments.opset,
+        "weights": arguments.weights.name(),
+        "embed": arguments.embed.name(),
+        "source_info": arguments.source_info,
+        "policy": arguments.policy.as_given(),
+        "strategy": live.strategy(),
+        "exporter": live.exporter(),
+        "input_text": live.input_text,
+        "input_shape": live.input_shape,
+        "inputs": live.inputs,
+        "inputs_from": live.inputs_from,
+        "dynamic_axes": live.dynamic_axes()?,
+        "trust_remote_code": live.trust_remote_code,
+        "verbose": session.is_verbose(),
+    }))
+}
+
+fn tell(
+    summary: &serde_json::Value,
+    arguments: &super::Arguments,
+    session: &mut Session,
+) -> Result<ExitStatus, Failure> {
+    match arguments.format {
+        Format::Json => {
+            serde_json::to_writer_pretty(session.out(), summary)?;
+            writeln!(session.out())?;
+        }
+        _ if session.is_quiet() => {}
+        _ => {
+            let told = LiveSummary::deserialize(summary)
+                .map_err(|error| Failure::new(format!("Python's summary: {error}"), ErrorKind::BadInput))?;
+            let told = Told {
+                files: &told.files,
+                opset: told.opset,
+                strategy: told.strategy.as_deref(),
+                statistics: &told.statistics,
+                weights: told.weights.as_ref(),
+                diagnosis: &told.diagnosis,
+                seconds: told.seconds.total,
+            };
+            let style = session.out_style();
+            summary::write_text(&told, session.out(), style)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
