@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ def export(
     dynamic_axes: Mapping[str, Any] | None = None,
     export_params: bool = True,
     verbose: bool | None = None,
+    progress: Callable[[str], None] | None = None,
     **others: Any,
 ) -> ExportResult:
     """Exports a model to ONNX; every node says which `nn.Module` instance it came from.
@@ -92,6 +93,7 @@ def export(
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
         verbose: print what is done and how long it took.
+        progress: is told the name of each step when it begins: `trace` (the capture), `export` (lowering, tags, files).
 
     Raises:
         UnsupportedOperators: the program uses operators that cannot be exported; all of them are listed.
@@ -120,16 +122,20 @@ def export(
     if not choices["overwrite"] and os.path.lexists(output):
         # The capture may take minutes; the native part looks again.
         raise FileExistsError(17, "exists already; pass overwrite=True or choose another name", str(output))
+    step = progress or (lambda name: None)
     began = time.perf_counter()
     if isinstance(model, (str, os.PathLike)):
         _refuse_inputs(args, kwargs, "an archive")
         choices["dimension_names"] = _archive_dimension_names(dynamic_shapes)
+        step("export")
         told = _native.export_archive(Path(model), output, choices)
         seconds = {}
     else:
+        step("trace")
         live, names = _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, choices["input_names"], strict)
         seconds = {"capture": time.perf_counter() - began}
         choices["dimension_names"] = names
+        step("export")
         told = _native.export_program(live, output, choices)
     result = ExportResult(*told, seconds)
     result.seconds["total"] = time.perf_counter() - began

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from modelexport import inputs as model_inputs
-from modelexport.capture import CAPTURE_LOCK
+from modelexport.capture import CAPTURE_LOCK, shapes
 from modelexport.capture.state import untouched
 from modelexport.exporting import export
 from modelexport.standard_export import Exporter, export_to_onnx
@@ -100,8 +100,9 @@ class HierarchyExporter:
         args, call_kwargs = model_inputs.as_call(inputs)
         call_kwargs |= kwargs.pop("kwargs", None) or {}
         chosen = {name: value for name, value in vars(self._choices).items() if value is not None}
-        steps.begin("export")
-        return export(model, args, target, kwargs=call_kwargs, overwrite=overwrite, **chosen, **kwargs).summary
+        return export(
+            model, args, target, kwargs=call_kwargs, overwrite=overwrite, progress=steps.begin, **chosen, **kwargs
+        ).summary
 
     def _over_torch(
         self, model, inputs, target: Path, steps: "Steps", overwrite: bool, kwargs: dict
@@ -124,10 +125,13 @@ class HierarchyExporter:
         path = folder / "program.pt2"
         args, call_kwargs = model_inputs.as_call(inputs)
         call_kwargs |= kwargs.get("kwargs") or {}
+        dynamic_shapes = kwargs.get("dynamic_shapes")
+        if axes := kwargs.get("dynamic_axes"):
+            arguments = shapes.bound_arguments(model, args, call_kwargs)
+            dynamic_shapes = shapes.from_dynamic_axes(axes, arguments, kwargs.get("input_names") or ())
+        dynamic_shapes, _ = shapes.split(model, args, call_kwargs, dynamic_shapes)
         with CAPTURE_LOCK, untouched(model):
-            program = torch.export.export(
-                model, args, call_kwargs, dynamic_shapes=kwargs.get("dynamic_shapes"), strict=False
-            )
+            program = torch.export.export(model, args, call_kwargs, dynamic_shapes=dynamic_shapes, strict=False)
             torch.export.save(program, path)
         return path
 

@@ -1,11 +1,12 @@
 """Inputs of a model, in the forms that users give them: a tensor, a tuple (positional) or a dict (keywords)."""
 
 import dataclasses
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+
+from modelexport.capture.shapes import bound_arguments
 
 
 def as_call(inputs: Any) -> tuple[tuple, dict[str, Any]]:
@@ -26,22 +27,8 @@ def as_call(inputs: Any) -> tuple[tuple, dict[str, Any]]:
 
 def named_tensors(model: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> Iterator[tuple[str, torch.Tensor]]:
     """Name and tensor of all that a call is given, in the order of the arguments."""
-    for name, value in bound_arguments(model, args, kwargs):
+    for name, value in bound_arguments(model, args, kwargs).items():
         yield from leaves(name, value)
-
-
-def bound_arguments(model: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The arguments of a call by the names that `forward` gives them."""
-    parameters = list(inspect.signature(model.forward).parameters.values())
-    rest = iter(args)
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            yield from ((f"{parameter.name}_{i}", value) for i, value in enumerate(rest))
-        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            for value in rest:
-                yield parameter.name, value
-                break
-    yield from kwargs.items()
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:

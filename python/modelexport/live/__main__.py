@@ -62,6 +62,7 @@ def be_quiet() -> None:
     """Warnings of libraries and their progress bars are shown with -v only."""
     warnings.simplefilter("ignore")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("TQDM_DISABLE", "1")
 

@@ -67,11 +67,7 @@ def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
     if Path(source).is_dir() and not Path(source, "config.json").exists():
         raise ValueError(f"{source}: has no config.json, so it is no folder of a Hugging Face model")
     try:
-        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=trust_remote_code)
-        model_class = class_of(config, source, trust_remote_code)
-        model = model_class.from_pretrained(
-            source, config=config, **({"trust_remote_code": True} if trust_remote_code else {})
-        )
+        model = from_cache_or_hub(source, trust_remote_code)
     except OSError as error:
         if Path(source).exists():
             raise ValueError(f"{source}: {error}") from error
@@ -79,7 +75,34 @@ def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
             f"{source}: is no file and no folder, and Hugging Face has no such model that can be reached from here or "
             "lies in the local cache"
         ) from error
+    leave_caches_out(model.config)
     return LiveModel(model, repository=source)
+
+
+def from_cache_or_hub(source: str, trust_remote_code: bool) -> torch.nn.Module:
+    """What lies on this machine is taken without asking the network, which may not be there."""
+    try:
+        return from_pretrained(source, trust_remote_code, local_files_only=True)
+    except OSError:
+        if Path(source).exists():
+            raise
+        return from_pretrained(source, trust_remote_code)
+
+
+def from_pretrained(source: str, trust_remote_code: bool, **options: Any) -> torch.nn.Module:
+    import transformers
+
+    options |= {"trust_remote_code": True} if trust_remote_code else {}
+    config = transformers.AutoConfig.from_pretrained(source, **options)
+    return class_of(config, source, trust_remote_code).from_pretrained(source, config=config, **options)
+
+
+def leave_caches_out(config: Any) -> None:
+    """A cache for the next token is Python's, not a tensor that a graph could return. Parts have their own setting."""
+    parts = [part for part in vars(config).values() if hasattr(part, "to_dict") and hasattr(part, "model_type")]
+    for part in [config, *parts]:
+        if getattr(part, "use_cache", None):
+            part.use_cache = False
 
 
 def class_of(config: Any, source: str, trust_remote_code: bool) -> Any:
