@@ -17,7 +17,6 @@ use serde_json::json;
 pub use arguments::LiveArguments;
 pub use source::{LiveModel, model_of};
 
-
 use super::summary::{self, Told};
 use crate::arguments::Format;
 use crate::display::progress::Progress;
