@@ -61,6 +61,8 @@ def inward(tensor: torch.Tensor) -> torch.Tensor:
 class Prepared:
     folder: Path | None = None
     error: str = ""
+    #: Kept of the first case of an operator only.
+    program: torch.export.ExportedProgram | None = None
     targets: set[str] = field(default_factory=set)
     feeds: list[list[torch.Tensor]] = field(default_factory=list)
     wanted: list[list] = field(default_factory=list)
@@ -69,24 +71,31 @@ class Prepared:
     exported: dict[int, str] = field(default_factory=dict)
 
 
+def capture(case: Case) -> tuple[Wrapper, torch.export.ExportedProgram]:
+    """The case as a module, and what PyTorch captures of it."""
+    module = Wrapper(case).eval()
+    inputs = tuple(inward(tensor) for tensor in case.tensors)
+    shapes = None
+    if case.dynamic:
+        shapes = (tuple({axis: torch.export.Dim.DYNAMIC for axis in case.dynamic.get(i, {})} or None
+                        for i in range(len(inputs))),)
+    with torch.no_grad():
+        return module, torch.export.export(module, inputs, dynamic_shapes=shapes, strict=False)
+
+
 def prepare(case: Case, folder: Path) -> Prepared:
     """Captures the case and computes what PyTorch gives."""
     prepared = Prepared(folder=folder)
     try:
-        module = Wrapper(case).eval()
-        inputs = tuple(inward(tensor) for tensor in case.tensors)
-        shapes = None
-        if case.dynamic:
-            shapes = (tuple({axis: torch.export.Dim.DYNAMIC for axis in case.dynamic.get(i, {})} or None
-                            for i in range(len(inputs))),)
+        module, program = capture(case)
         with torch.no_grad():
-            program = torch.export.export(module, inputs, dynamic_shapes=shapes, strict=False)
             for tensors in [case.tensors] + ([case.alternative] if case.alternative else []):
                 feed = [inward(tensor) for tensor in tensors]
                 prepared.feeds.append(feed)
                 prepared.wanted.append(list(module(*(tensor.clone() for tensor in feed))))
             prepared.dtypes = [leaf.dtype for leaf in _pytree.tree_leaves(case.call(*(t.clone() for t in case.tensors)))
                                if isinstance(leaf, torch.Tensor)]
+        prepared.program = program if case.is_first else None
         prepared.targets = all_targets(program.graph_module)
         folder.mkdir(parents=True)
         torch.export.save(program, folder / "model.pt2")

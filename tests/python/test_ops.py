@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import op_calls
 import op_cases
 import op_harness
 import support
@@ -25,6 +26,22 @@ def prepared(request, tmp_path_factory):
 @pytest.mark.parametrize("name", [pytest.param(name, id=f"{case.family}-{name}") for name, case in CASES.items()])
 def test_operator(name, prepared):
     op_harness.check(CASES[name], prepared[name])
+
+
+def test_captured_calls_are_those_of_pytorch(prepared):
+    """Of the operators whose cases run: the calls that the snapshots of the operator files start from."""
+    recorded = set(op_calls.FILE.read_text().splitlines())
+    stale = []
+    for name, ready in prepared.items():
+        if ready.program is None or CASES[name].family in op_calls.REWRITTEN:
+            continue
+        try:
+            calls = op_calls.calls(CASES[name], ready.program)
+        except op_calls.Inexpressible:
+            continue
+        if calls and calls[0] not in recorded:
+            stale.append(calls[0])
+    assert not stale, "run `python tests/python/op_calls.py`, then `cargo insta test -p modelexport_lower`: " + "\n".join(stale)
 
 
 def registry() -> list[dict]:

@@ -283,6 +283,8 @@ pub fn infer(ir: &mut Ir, node: &Node) {
             }
         },
         "Unsqueeze" => unsqueezed_shape(ir, node),
+        "Squeeze" => squeezed_shape(ir, node),
+        "Add" | "Sub" | "Mul" | "Div" | "Pow" | "And" | "Or" | "Xor" => with_scalar_shape(ir, node),
         _ => None,
     };
     for (i, &id) in node.outputs.iter().enumerate() {
@@ -309,6 +311,24 @@ fn permuted_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
 fn reshaped_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
     let target = ir.literal(node.inputs.get(1).copied().flatten()?)?.as_ints()?;
     target.iter().all(|&dim| dim > 0).then(|| target.into_iter().map(Dim::Static).collect())
+}
+
+/// The shape of the other operand where one is a single number.
+fn with_scalar_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
+    let [Some(a), Some(b)] = node.inputs.as_slice() else { return None };
+    match (ir.shape(*a)?, ir.shape(*b)?) {
+        (shape, []) | ([], shape) => Some(shape.to_vec()),
+        (a, b) if a == b => Some(a.to_vec()),
+        _ => None,
+    }
+}
+
+fn squeezed_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
+    let shape = ir.shape(node.inputs.first().copied().flatten()?)?;
+    let axes = ir.literal(node.inputs.get(1).copied().flatten()?)?.as_ints()?;
+    let rank = shape.len() as i64;
+    let axes: Vec<i64> = axes.into_iter().map(|axis| if axis < 0 { axis + rank } else { axis }).collect();
+    Some((0i64..).zip(shape).filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| dim.clone()).collect())
 }
 
 fn unsqueezed_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {

@@ -29,6 +29,8 @@ pub mod report;
 pub mod schema;
 pub mod symbols;
 #[cfg(test)]
+pub(crate) mod test_calls;
+#[cfg(test)]
 pub(crate) mod test_program;
 pub mod unique_names;
 pub mod wrappers;

@@ -6,7 +6,7 @@ use modelexport_graph::aten::{
     Arg, Graph, InputSpec, Layout, NamedArg, Node, OutputSpec, Program, Signature, Subgraph, SymOr,
     TensorMeta, ValueId, ValueKind, Weight, WeightKind,
 };
-use modelexport_graph::{DType, Dim, ModuleTree, Scopes};
+use modelexport_graph::{DType, Dim, ModuleTree, Scopes, SymExpr, SymOp};
 
 /// A program under construction. Nodes are named after their operator, as FX does it.
 pub(crate) struct TestProgram {
@@ -17,11 +17,21 @@ pub(crate) struct TestProgram {
 
 /// `float32`, row-major.
 pub(crate) fn tensor(sizes: &[i64]) -> TensorMeta {
-    let mut strides = vec![1i64; sizes.len()];
+    contiguous(DType::F32, sizes.iter().map(|&size| Dim::Static(size)).collect())
+}
+
+/// Row-major.
+pub(crate) fn contiguous(dtype: DType, sizes: Vec<Dim>) -> TensorMeta {
+    let mut strides = vec![Dim::Static(1); sizes.len()];
     for i in (1..sizes.len()).rev() {
-        strides[i - 1] = strides[i] * sizes[i].max(1);
+        strides[i - 1] = match (&strides[i], &sizes[i]) {
+            (Dim::Static(stride), Dim::Static(size)) => Dim::Static(stride * size.max(&1)),
+            (stride, size) => {
+                Dim::Symbolic(SymExpr::Call(SymOp::Mul, vec![stride.to_expr(), size.to_expr()]))
+            }
+        };
     }
-    strided(sizes, &strides, 0)
+    TensorMeta { dtype, sizes, strides, storage_offset: 0.into(), layout: Layout::Strided }
 }
 
 /// `float32` with any strides and storage offset.
@@ -59,20 +69,45 @@ impl TestProgram {
         id
     }
 
+    /// A symbol whose number the user gives.
+    pub(crate) fn number_input(&mut self, symbol: &str) {
+        let kind = ValueKind::SymInt(SymExpr::Symbol(symbol.into()));
+        let id = self.program.graph.add_value(symbol.into(), kind);
+        self.program.graph.inputs.push(Arg::SymInt(id));
+        self.program.signature.inputs.push(InputSpec::User { name: symbol.into() });
+    }
+
     pub(crate) fn buffer(&mut self, name: &str, meta: TensorMeta) -> ValueId {
-        let weight = self.program.weights.len() as u32;
+        let weight = self.weight(name, WeightKind::Buffer, &meta);
+        self.weight_input(name, meta, InputSpec::Buffer { weight, persistent: true })
+    }
+
+    pub(crate) fn parameter(&mut self, name: &str, meta: TensorMeta) -> ValueId {
+        let weight = self.weight(name, WeightKind::Parameter, &meta);
+        self.weight_input(name, meta, InputSpec::Parameter { weight })
+    }
+
+    fn weight(&mut self, name: &str, kind: WeightKind, meta: &TensorMeta) -> u32 {
         let sizes = meta.sizes.iter().map(|size| size.as_static().unwrap_or_default() as u64).collect();
-        self.program.weights.push(Weight {
-            name: name.into(),
-            kind: WeightKind::Buffer,
-            dtype: meta.dtype,
-            sizes,
-            data: None,
-        });
+        self.program.weights.push(Weight { name: name.into(), kind, dtype: meta.dtype, sizes, data: None });
+        self.program.weights.len() as u32 - 1
+    }
+
+    fn weight_input(&mut self, name: &str, meta: TensorMeta, spec: InputSpec) -> ValueId {
         let id = self.program.graph.add_value(name.into(), ValueKind::Tensor(meta));
         self.program.graph.inputs.push(Arg::Tensor(id));
-        self.program.signature.inputs.push(InputSpec::Buffer { weight, persistent: true });
+        self.program.signature.inputs.push(spec);
         id
+    }
+
+    /// A symbolic number.
+    pub(crate) fn symbolic(&mut self, kind: ValueKind) -> ValueId {
+        self.program.graph.add_value("number".into(), kind)
+    }
+
+    /// A tensor that a node is about to make.
+    pub(crate) fn result(&mut self, meta: TensorMeta) -> ValueId {
+        self.program.graph.add_value("result".into(), ValueKind::Tensor(meta))
     }
 
     /// A node with one result.
@@ -91,6 +126,17 @@ impl TestProgram {
             })
             .collect();
         let outputs = ids.iter().map(|&id| Arg::Tensor(id)).collect();
+        self.push(name, target, args, outputs);
+        ids
+    }
+
+    /// A node with results of any kind.
+    pub(crate) fn call(&mut self, target: &str, args: &[(&str, Arg)], outputs: Vec<Arg>) {
+        let name = self.fresh(target.split('.').nth(1).unwrap_or(target));
+        self.push(name, target, args, outputs);
+    }
+
+    fn push(&mut self, name: String, target: &str, args: &[(&str, Arg)], outputs: Vec<Arg>) {
         let args = args.iter().map(|(name, arg)| NamedArg {
             name: (*name).into(),
             arg: arg.clone(),
@@ -104,7 +150,6 @@ impl TestProgram {
             scope: Some(Scopes::ROOT),
             trace: None,
         });
-        ids
     }
 
     /// `relu`, `relu_1`, `relu_2`, …
@@ -115,9 +160,14 @@ impl TestProgram {
     }
 
     /// The program with these outputs.
-    pub(crate) fn outputs(mut self, outputs: &[ValueId]) -> Program {
-        self.program.graph.outputs = outputs.iter().map(|&id| Arg::Tensor(id)).collect();
+    pub(crate) fn outputs(self, outputs: &[ValueId]) -> Program {
+        self.returning(outputs.iter().map(|&id| Arg::Tensor(id)).collect())
+    }
+
+    /// The program with outputs of any kind.
+    pub(crate) fn returning(mut self, outputs: Vec<Arg>) -> Program {
         self.program.signature.outputs = outputs.iter().map(|_| OutputSpec::User { name: None }).collect();
+        self.program.graph.outputs = outputs;
         self.program
     }
 

@@ -42,6 +42,11 @@ class Case:
     #: Relative tolerance; the default depends on the type of the output.
     rtol: float | None = None
 
+    @property
+    def is_first(self) -> bool:
+        """Whether no other case of the operator comes before."""
+        return self.name == f"{self.target}-0"
+
 
 CASES: list[Case] = []
 UNCAPTURED: set[str] = set()

@@ -17,5 +17,6 @@ for name in ("any", "all"):
     op(f"aten.{name}.dims", bools(2, 3, 4), [0, 2])
     op(f"aten.{name}.dims", bools(2, 3, 4), [-1], True)
     op(f"aten.{name}.dims", bools(2, 3, 4))
-    op(f"aten._is_{name}_true.default", bools(2, 3))
-    op(f"aten._is_{name}_true.default", torch.ones(2, 3, dtype=torch.bool))
+    for x in (bools(2, 3), torch.ones(2, 3) > 0, torch.zeros(4) > 0, bools(0), bools()):
+        op(f"aten._is_{name}_true.default", x)
+    op(f"aten._is_{name}_true.default", bools(5), dynamic={0: {0: "n"}}, alternative=[torch.ones(3) > 0])

@@ -46,6 +46,7 @@ use crate::source::{Source, Sources};
 
 pub use error::{Error, Place, Problem};
 pub use parts::{Parts, read_parts};
+pub use sym_text::parse as symbolic_expression;
 
 /// A captured program and the file that its weights are in.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::sym_function::{call, constant};
 pub(super) const MAX_EXPRESSION_DEPTH: usize = 200;
 
 /// What a text means, or why it cannot be read.
-pub(super) fn parse(text: &str) -> Result<SymExpr, String> {
+pub fn parse(text: &str) -> Result<SymExpr, String> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let expression = match parser.binary(0)? {
         Item::Expression(expression) => expression,

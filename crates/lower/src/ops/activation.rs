@@ -226,3 +226,47 @@ fn glu(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let y = cx.emit("Mul", &[*value, gate], vec![]);
     Ok(cx.cast(y, out.dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.silu.default(self: f32[3, 7]) -> f32[3, 7]
+            Mul(self, Sigmoid(self))
+        aten.mish.default(self: f32[3, 7]) -> f32[3, 7]
+            Mish(self)
+        aten.mish.default(self: f32[3, 7]) -> f32[3, 7] at opset 17
+            Mul(self, Tanh(Softplus(self)))
+        aten.softplus.default(self: f32[3, 7]) -> f32[3, 7]
+            Softplus(self)
+        aten.log_sigmoid.default(self: f32[3, 7]) -> f32[3, 7]
+            Neg(Softplus(Neg(self)))
+        aten.log_sigmoid_forward.default(self: f32[3, 7]) -> (f32[3, 7], unread f32[3, 7])
+            Neg(Softplus(Neg(self)))
+        aten.hardswish.default(self: f32[3, 7]) -> f32[3, 7]
+            HardSwish(self)
+        aten.hardsigmoid.default(self: f32[3, 7]) -> f32[3, 7]
+            HardSigmoid(self, alpha=0.16666667, beta=0.5)
+        aten.hardtanh.default(self: f32[3, 7]) -> f32[3, 7]
+            Clip(self, -1.0, 1.0)
+        aten.relu6.default(self: f32[3, 7]) -> f32[3, 7]
+            Clip(self, 0.0, 6.0)
+        aten.softshrink.default(self: f32[3, 7]) -> f32[3, 7]
+            Sub(self, Clip(self, -0.5, 0.5))
+        aten.hardshrink.default(self: f32[3, 7]) -> f32[3, 7]
+            Where(LessOrEqual(Abs(self), 0.5), 0.0, self)
+        aten.glu.default(self: f32[3, 8]) -> f32[3, 4]
+            t1, t2 = Split(self, [4, 4], axis=1)
+            Mul(t1, Sigmoid(t2))
+        aten.glu.default(self: f32[s0, 4, 3], dim=1) -> f32[s0, 2, 3]
+            t1, t2 = Split(self, [2, 2], axis=1)
+            Mul(t1, Sigmoid(t2))
+        ");
+    }
+}

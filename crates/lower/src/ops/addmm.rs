@@ -111,3 +111,27 @@ fn scaled(cx: &mut Context<'_, '_>, value: ValueId, factor: &str, dtype: DType) 
     let factor = cx.scalar_value(factor, dtype);
     Ok(cx.emit("Mul", &[value, factor], vec![]))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.addmm.default(self: f32[4], mat1: f32[2, 3], mat2: f32[3, 4]) -> f32[2, 4]
+            Gemm(mat1, mat2, self)
+        aten.addmv.default(self: f32[2], mat: f32[2, 3], vec: f32[3], beta=0.5, alpha=2) -> f32[2]
+            Add(Mul(self, 0.5), Mul(MatMul(mat, vec), 2.0))
+        aten.addr.default(self: f32[2, 3], vec1: f32[2], vec2: f32[3], beta=0.5, alpha=2) -> f32[2, 3]
+            Add(Mul(self, 0.5), Mul(Mul(Unsqueeze(vec1, [1]), vec2), 2.0))
+        aten.baddbmm.default(self: f32[5, 2, 4], batch1: f32[5, 2, 3], batch2: f32[5, 3, 4], beta=0.5, alpha=2) -> f32[5, 2, 4]
+            Add(Mul(self, 0.5), Mul(MatMul(batch1, batch2), 2.0))
+        aten.addbmm.default(self: f32[2, 4], batch1: f32[5, 2, 3], batch2: f32[5, 3, 4], beta=0.5, alpha=2) -> f32[2, 4]
+            Add(Mul(self, 0.5), Mul(ReduceSum(MatMul(batch1, batch2), [0], keepdims=0), 2.0))
+        ");
+    }
+}

@@ -51,3 +51,19 @@ fn const_base(cx: &mut Context<'_, '_>, sizes: &[i64], align: bool, dtype: DType
     }
     const_floats(cx, dtype, &[count, sizes.len() as i64 + 1], base)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.affine_grid_generator.default(theta: f32[2, 2, 3], size=[2, 3, 4, 5], align_corners=False) -> f32[2, 4, 5, 2]
+            Reshape(MatMul(f32[20, 3], Transpose(theta, perm=[0, 2, 1])), [2, 4, 5, 2])
+        ");
+    }
+}

@@ -88,3 +88,41 @@ fn mul(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.emit(op, &[left, right], vec![]);
     Ok(cx.cast(value, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.add.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Add(self, 2.0)
+        aten.add.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Add(self, other)
+        aten.mul.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Mul(self, 2.0)
+        aten.mul.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Mul(self, other)
+        aten.multiply.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Mul(self, 2.0)
+        aten.multiply.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Mul(self, other)
+        aten.rsub.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Sub(2.0, self)
+        aten.rsub.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Sub(other, self)
+        aten.sub.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Sub(self, 2.0)
+        aten.sub.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Sub(self, other)
+        aten.subtract.Scalar(self: f32[2, 3], other=2) -> f32[2, 3]
+            Sub(self, 2.0)
+        aten.subtract.Tensor(self: f32[2, 3], other: f32[2, 3]) -> f32[2, 3]
+            Sub(self, other)
+        ");
+    }
+}

@@ -29,3 +29,29 @@ pub static ROWS: &[Row] = &[
 fn nothing(_: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._assert_async.default(self: bool[]) -> ()
+            nothing
+        aten._assert_async.msg(self: bool[], assert_msg='equal') -> ()
+            nothing
+        aten._assert_scalar.default(self=u0 >= 1, assert_msg='Runtime assertion failed for expression u0 >= 1 on node `ge_1`') -> ()
+            nothing
+        aten._assert_tensor_metadata.default(a: f32[2, 3], dtype=f32, device=cpu, layout=strided) -> ()
+            nothing
+        aten.sym_constrain_range.default(size=u0, min=1, max=8) -> ()
+            nothing
+        aten.sym_constrain_range_for_size.default(size=u0, min=1) -> ()
+            nothing
+        ");
+    }
+}

@@ -295,3 +295,36 @@ fn with_logsumexp(cx: &mut Context<'_, '_>, output: ValueId, scores: ValueId) ->
     let sum = cx.cast(sum, dtype);
     Ok([output, sum].into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.scaled_dot_product_attention.default(query: f32[2, 4, 5, 8], key: f32[2, 4, 5, 8], value: f32[2, 4, 5, 8]) -> f32[2, 4, 5, 8]
+            t1 = MatMul(Mul(query, 0.35355338), Transpose(key, perm=[0, 1, 3, 2]))
+            MatMul(Softmax(t1, axis=-1), value)
+        aten.scaled_dot_product_attention.default(query: f32[s0, 4, s1, 8], key: f32[s0, 4, s2, 8], value: f32[s0, 4, s3, 8], attn_mask: bool[1, 1, s1, s2]) -> f32[s0, 4, s1, 8]
+            t1 = MatMul(Mul(query, 0.35355338), Transpose(key, perm=[0, 1, 3, 2]))
+            t2 = Softmax(Add(t1, Where(attn_mask, 0.0, -1.7014117e38)), axis=-1)
+            Mul(MatMul(t2, value), ReduceMax(Cast(attn_mask, to=f32), [-1], keepdims=1))
+        aten.scaled_dot_product_attention.default(query: f32[2, 4, 5, 8], key: f32[2, 4, 5, 8], value: f32[2, 4, 5, 8]) -> f32[2, 4, 5, 8] at opset 24
+            Attention(query, key, value, scale=0.35355338)
+        aten._scaled_dot_product_attention_math.default(query: f32[2, 4, 5, 8], key: f32[2, 4, 7, 8], value: f32[2, 4, 7, 8]) -> (f32[2, 4, 5, 8], f32[2, 4, 5, 7])
+            t1 = MatMul(Mul(query, 0.35355338), Transpose(key, perm=[0, 1, 3, 2]))
+            t2 = Softmax(t1, axis=-1)
+            MatMul(t2, value), t2
+        aten._scaled_dot_product_flash_attention_for_cpu.default(query: f32[2, 4, 5, 8], key: f32[2, 4, 5, 8], value: f32[2, 4, 5, 8]) -> (f32[2, 4, 5, 8], f32[2, 4, 5])
+            t1 = MatMul(Mul(query, 0.35355338), Transpose(key, perm=[0, 1, 3, 2]))
+            MatMul(Softmax(t1, axis=-1), value), ReduceLogSumExp(t1, [-1], keepdims=0)
+        aten._scaled_dot_product_flash_attention_for_cpu.default(query: f32[2, 4, 5, 8], key: f32[2, 4, 5, 8], value: f32[2, 4, 5, 8]) -> (f32[2, 4, 5, 8], f32[2, 4, 5]) at opset 24
+            t1 = MatMul(Mul(query, 0.35355338), Transpose(key, perm=[0, 1, 3, 2]))
+            Attention(query, key, value, scale=0.35355338), ReduceLogSumExp(t1, [-1], keepdims=0)
+        ");
+    }
+}

@@ -74,3 +74,29 @@ fn pool(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
     })?;
     Ok(results.into_iter().map(|y| cx.cast(y, dtype)).collect::<Vec<_>>().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.avg_pool1d.default(self: f32[2, 3, 11], kernel_size=[2]) -> f32[2, 3, 5]
+            AveragePool(self, kernel_shape=[2], strides=[2])
+        aten.avg_pool1d.default(self: f32[s0, 3, s1], kernel_size=[3], stride=[2], padding=[1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1]
+            AveragePool(self, kernel_shape=[3], strides=[2], pads=[1, 1], ceil_mode=1, count_include_pad=1)
+        aten.avg_pool2d.default(self: f32[2, 3, 10, 11], kernel_size=[2, 2]) -> f32[2, 3, 5, 5]
+            AveragePool(self, kernel_shape=[2, 2], strides=[2, 2])
+        aten.avg_pool2d.default(self: f32[s0, 3, s1, 11], kernel_size=[3, 3], stride=[2, 2], padding=[1, 1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1, 6]
+            AveragePool(self, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1, count_include_pad=1)
+        aten.avg_pool3d.default(self: f32[2, 3, 7, 8, 6], kernel_size=[2, 2, 2]) -> f32[2, 3, 3, 4, 3]
+            AveragePool(self, kernel_shape=[2, 2, 2], strides=[2, 2, 2])
+        aten.avg_pool3d.default(self: f32[s0, 3, s1, 8, 6], kernel_size=[3, 3, 3], stride=[2, 2, 2], padding=[1, 1, 1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1, 5, 4]
+            AveragePool(self, kernel_shape=[3, 3, 3], strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1], ceil_mode=1, count_include_pad=1)
+        ");
+    }
+}

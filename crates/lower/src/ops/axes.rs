@@ -126,3 +126,69 @@ fn squeezed(cx: &mut Context<'_, '_>, axes: Vec<i64>) -> Result<Outputs> {
         axes.into_iter().filter(|&axis| sizes.get(axis as usize).is_some_and(|size| *size == Dim::Static(1))).collect();
     Ok(cx.squeeze(x, &axes).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.transpose.int(self: f32[2, 3, 4], dim0=0, dim1=-1) -> f32[4, 3, 2]
+            Transpose(self, perm=[2, 1, 0])
+        aten.transpose.int(self: f32[s0, 3, s1, 5], dim0=1, dim1=2) -> f32[s0, s1, 3, 5]
+            Transpose(self, perm=[0, 2, 1, 3])
+        aten.swapaxes.default(self: f32[2, 3, 4], axis0=0, axis1=-1) -> f32[4, 3, 2]
+            Transpose(self, perm=[2, 1, 0])
+        aten.swapaxes.default(self: f32[s0, 3, s1, 5], axis0=1, axis1=2) -> f32[s0, s1, 3, 5]
+            Transpose(self, perm=[0, 2, 1, 3])
+        aten.swapdims.default(self: f32[2, 3, 4], dim0=0, dim1=-1) -> f32[4, 3, 2]
+            Transpose(self, perm=[2, 1, 0])
+        aten.swapdims.default(self: f32[s0, 3, s1, 5], dim0=1, dim1=2) -> f32[s0, s1, 3, 5]
+            Transpose(self, perm=[0, 2, 1, 3])
+        aten.transpose_copy.int(self: f32[2, 3, 4], dim0=0, dim1=-1) -> f32[4, 3, 2]
+            Transpose(self, perm=[2, 1, 0])
+        aten.transpose_copy.int(self: f32[s0, 3, s1, 5], dim0=1, dim1=2) -> f32[s0, s1, 3, 5]
+            Transpose(self, perm=[0, 2, 1, 3])
+        aten.permute.default(self: f32[2, 3, 4], dims=[2, 0, 1]) -> f32[4, 2, 3]
+            Transpose(self, perm=[2, 0, 1])
+        aten.permute_copy.default(self: f32[2, 3, 4], dims=[2, 0, 1]) -> f32[4, 2, 3]
+            Transpose(self, perm=[2, 0, 1])
+        aten.t.default(self: f32[2, 3]) -> f32[3, 2]
+            Transpose(self, perm=[1, 0])
+        aten.t_copy.default(self: f32[2, 3]) -> f32[3, 2]
+            Transpose(self, perm=[1, 0])
+        aten.numpy_T.default(self: f32[2, 3]) -> f32[3, 2]
+            Transpose(self, perm=[1, 0])
+        aten.mT.default(self: f32[2, 3, 4]) -> f32[2, 4, 3]
+            Transpose(self, perm=[0, 2, 1])
+        aten.mH.default(self: f32[3, 4]) -> f32[4, 3]
+            Transpose(self, perm=[1, 0])
+        aten.adjoint.default(self: f32[2, 3, 4]) -> f32[2, 4, 3]
+            Transpose(self, perm=[0, 2, 1])
+        aten.movedim.intlist(self: f32[2, 3, 4, 5], source=[0, -1], destination=[1, 0]) -> f32[5, 2, 3, 4]
+            Transpose(self, perm=[3, 0, 1, 2])
+        aten.movedim.int(self: f32[2, 3, 4], source=0, destination=-1) -> f32[3, 4, 2]
+            Transpose(self, perm=[1, 2, 0])
+        aten.unsqueeze.default(self: f32[2, 3], dim=1) -> f32[2, 1, 3]
+            Unsqueeze(self, [1])
+        aten.unsqueeze_copy.default(self: f32[2, 3], dim=1) -> f32[2, 1, 3]
+            Unsqueeze(self, [1])
+        aten.squeeze.default(self: f32[1, 3, 1]) -> f32[3]
+            Squeeze(self, [0, 2])
+        aten.squeeze.dim(self: f32[1, 3, 1], dim=-1) -> f32[1, 3]
+            Squeeze(self, [2])
+        aten.squeeze.dims(self: f32[1, 3, 1], dim=[0, -1]) -> f32[3]
+            Squeeze(self, [0, 2])
+        aten.squeeze_copy.dim(self: f32[1, 3, 1], dim=-1) -> f32[1, 3]
+            Squeeze(self, [2])
+        aten.squeeze_copy.dims(self: f32[1, 3, 1], dim=[0, -1]) -> f32[3]
+            Squeeze(self, [0, 2])
+        aten.squeeze_copy.default(self: f32[1, 3, 1]) -> f32[3]
+            Squeeze(self, [0, 2])
+        ");
+    }
+}

@@ -151,3 +151,34 @@ fn of_instance(cx: &mut Context<'_, '_>, eps: f64, compute: DType) -> Result<Val
     let (weight, bias) = (broadcast(cx, weight, rank), broadcast(cx, bias, rank));
     Ok(affine(cx, normal, weight, bias))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.batch_norm.default(input: f32[2, 3], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3]
+            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
+        aten.native_batch_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], unread f32[0], unread f32[0])
+            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
+        aten._native_batch_norm_legit.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], unread f32[0], unread f32[0])
+            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
+        aten._native_batch_norm_legit.no_stats(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], training=True, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], f32[3], f32[3])
+            t1 = ReduceMean(input, [0, 2], keepdims=1)
+            t2 = Sub(input, t1)
+            t3 = ReduceMean(Mul(t2, t2), [0, 2], keepdims=0)
+            t4 = Squeeze(t1, [0, 2])
+            t5 = BatchNormalization(input, weight, bias, t4, t3, epsilon=1e-5)
+            t5, t4, Reciprocal(Sqrt(Add(t3, 1e-5)))
+        aten._native_batch_norm_legit_no_training.default(input: f32[2, 3, 5, 6], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], momentum=0.1, eps=1e-05) -> (f32[2, 3, 5, 6], unread f32[0], unread f32[0])
+            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
+        aten.instance_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean=None, running_var=None, use_input_stats=True, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3, 5]
+            InstanceNormalization(input, weight, bias, epsilon=1e-5)
+        ");
+    }
+}

@@ -152,3 +152,63 @@ fn times_log(cx: &mut Context<'_, '_>, plus_one: bool) -> Result<Outputs> {
     let value = cx.emit("Where", &[is_zero, nothing, product], vec![]);
     rounded(cx, value)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.arctan2.default(self: f32[9], other: f32[9]) -> f32[9]
+            t1 = Atan(Div(self, other))
+            t2 = Where(Less(other, 0.0), Add(t1, Where(Less(self, 0.0), -3.1415927, 3.1415927)), t1)
+            Where(And(Equal(other, 0.0), Equal(self, 0.0)), 0.0, t2)
+        aten.atan2.default(self: f32[9], other: f32[9]) -> f32[9]
+            t1 = Atan(Div(self, other))
+            t2 = Where(Less(other, 0.0), Add(t1, Where(Less(self, 0.0), -3.1415927, 3.1415927)), t1)
+            Where(And(Equal(other, 0.0), Equal(self, 0.0)), 0.0, t2)
+        aten.copysign.Scalar(self: f32[2, 4], other=-2.0) -> f32[2, 4]
+            Neg(Abs(self))
+        aten.copysign.Tensor(self: f32[2, 4], other: f32[4]) -> f32[2, 4]
+            t1 = Abs(self)
+            Where(Or(Less(other, 0.0), Less(Reciprocal(other), 0.0)), Neg(t1), t1)
+        aten.hypot.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            t1 = Cast(self, to=f64)
+            t2 = Cast(other, to=f64)
+            Cast(Sqrt(Add(Mul(t1, t1), Mul(t2, t2))), to=f32)
+        aten.ldexp.Tensor(self: f32[2, 4], other: i64[4]) -> f32[2, 4]
+            Mul(self, Pow(2.0, Cast(other, to=f32)))
+        aten.logaddexp.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            t1 = Softplus(Neg(Where(Equal(self, other), 0.0, Abs(Sub(self, other)))))
+            Add(Max(self, other), t1)
+        aten.logaddexp2.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            t1 = Mul(self, 0.6931472)
+            t2 = Mul(other, 0.6931472)
+            t3 = Add(Max(t1, t2), Softplus(Neg(Where(Equal(t1, t2), 0.0, Abs(Sub(t1, t2))))))
+            Div(t3, 0.6931472)
+        aten.special_xlog1py.default(self: f32[6], other: f32[6]) -> f32[6]
+            t1 = Mul(self, Cast(Log(Add(Cast(other, to=f64), 1.0:f64)), to=f32))
+            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), t1)
+        aten.special_xlog1py.other_scalar(self: f32[6], other=2.5) -> f32[6]
+            Where(Equal(self, 0.0), 0.0, Mul(self, 1.2527629))
+        aten.special_xlog1py.self_scalar(self=2.5, other: f32[5]) -> f32[5]
+            Mul(2.5, Cast(Log(Add(Cast(other, to=f64), 1.0:f64)), to=f32))
+        aten.special_xlogy.default(self: f32[6], other: f32[6]) -> f32[6]
+            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), Mul(self, Log(other)))
+        aten.special_xlogy.other_scalar(self: f32[6], other=2.5) -> f32[6]
+            Where(Equal(self, 0.0), 0.0, Mul(self, 0.91629076))
+        aten.special_xlogy.self_scalar(self=2.5, other: f32[5]) -> f32[5]
+            Mul(2.5, Log(other))
+        aten.xlogy.Scalar_Other(self: f32[6], other=2.5) -> f32[6]
+            Where(Equal(self, 0.0), 0.0, Mul(self, 0.91629076))
+        aten.xlogy.Scalar_Self(self=2.5, other: f32[5]) -> f32[5]
+            Mul(2.5, Log(other))
+        aten.xlogy.Tensor(self: f32[6], other: f32[6]) -> f32[6]
+            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), Mul(self, Log(other)))
+        ");
+    }
+}

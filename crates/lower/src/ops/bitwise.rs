@@ -144,3 +144,49 @@ fn not(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     Ok(value.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.__and__.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseAnd(self, 12)
+        aten.__and__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            And(self, other)
+        aten.bitwise_and.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseAnd(self, 12)
+        aten.bitwise_and.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
+            BitwiseAnd(12, other)
+        aten.bitwise_and.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            And(self, other)
+        aten.__or__.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseOr(self, 12)
+        aten.__or__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Or(self, other)
+        aten.bitwise_or.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseOr(self, 12)
+        aten.bitwise_or.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
+            BitwiseOr(12, other)
+        aten.bitwise_or.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Or(self, other)
+        aten.__xor__.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseXor(self, 12)
+        aten.__xor__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Xor(self, other)
+        aten.bitwise_xor.Scalar(self: i64[5], other=12) -> i64[5]
+            BitwiseXor(self, 12)
+        aten.bitwise_xor.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
+            BitwiseXor(12, other)
+        aten.bitwise_xor.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Xor(self, other)
+        aten.bitwise_not.default(self: bool[2, 3]) -> bool[2, 3]
+            Not(self)
+        ");
+    }
+}

@@ -108,3 +108,51 @@ fn same_bits(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     cx.refuse(format!("reads the bits of {from} as {to}, which ONNX up to opset 24 cannot express"))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._cast_Byte.default(self: f32[6]) -> u8[6]
+            Cast(self, to=u8)
+        aten._cast_Char.default(self: f32[6]) -> i8[6]
+            Cast(self, to=i8)
+        aten._cast_Double.default(self: f32[6]) -> f64[6]
+            Cast(self, to=f64)
+        aten._cast_Float.default(self: f32[6]) -> f32[6]
+            Identity(self)
+        aten._cast_Half.default(self: f32[6]) -> f16[6]
+            Cast(self, to=f16)
+        aten._cast_Int.default(self: f32[6]) -> i32[6]
+            Cast(self, to=i32)
+        aten._cast_Long.default(self: f32[6]) -> i64[6]
+            Cast(self, to=i64)
+        aten._cast_Short.default(self: f32[6]) -> i16[6]
+            Cast(self, to=i16)
+        aten._to_copy.default(self: f32[6], dtype=f32) -> f32[6]
+            Identity(self)
+        aten.to.device(self: f32[6], device=cpu, dtype=f64) -> f64[6]
+            Cast(self, to=f64)
+        aten.to.dtype(self: f32[6], dtype=f32) -> f32[6]
+            Identity(self)
+        aten.to.dtype(self: f32[s0, 4], dtype=f16) -> f16[s0, 4]
+            Cast(self, to=f16)
+        aten.to.dtype_layout(self: f32[6], dtype=f32) -> f32[6]
+            Identity(self)
+        aten.to.other(self: f32[6], other: f32[3]) -> f32[6]
+            Identity(self)
+        aten.type_as.default(self: f32[6], other: f32[3]) -> f32[6]
+            Identity(self)
+        aten.view.dtype(self: i32[4], dtype=u32) -> u32[4]
+            Cast(self, to=u32)
+        aten.view_copy.dtype(self: u8[4], dtype=i8) -> i8[4]
+            Cast(self, to=i8)
+        ");
+    }
+}

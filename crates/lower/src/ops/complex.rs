@@ -84,3 +84,45 @@ fn conjugate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(negate_imaginary(cx, x).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.view_as_complex.default(self: f32[3, 2]) -> c64[3]
+            Identity(self)
+        aten.view_as_complex_copy.default(self: f32[3, 2]) -> c64[3]
+            Identity(self)
+        aten.view_as_real.default(self: c64[3, 2]) -> f32[3, 2, 2]
+            Identity(self)
+        aten.view_as_real_copy.default(self: c64[3, 2]) -> f32[3, 2, 2]
+            Identity(self)
+        aten.resolve_conj.default(self: c64[3, 2]) -> c64[3, 2]
+            Identity(self)
+        aten.resolve_neg.default(self: c64[3, 2]) -> c64[3, 2]
+            Identity(self)
+        aten.polar.default(abs: f32[3, 2], angle: f32[3, 2]) -> c64[3, 2]
+            Concat(Unsqueeze(Mul(abs, Cos(angle)), [-1]), Unsqueeze(Mul(abs, Sin(angle)), [-1]), axis=-1)
+        aten.complex.default(real: f32[3, 2], imag: f32[2]) -> c64[3, 2]
+            Concat(Unsqueeze(real, [-1]), Unsqueeze(Expand(imag, [3, 2]), [-1]), axis=-1)
+        aten.real.default(self: c64[3, 2]) -> f32[3, 2]
+            Gather(self, 0, axis=-1)
+        aten.imag.default(self: c64[3, 2]) -> f32[3, 2]
+            Gather(self, 1, axis=-1)
+        aten.conj.default(self: c64[3, 2]) -> c64[3, 2]
+            Mul(self, [1.0, -1.0])
+        aten._conj.default(self: c64[3, 2]) -> c64[3, 2]
+            Mul(self, [1.0, -1.0])
+        aten.conj_physical.default(self: c64[3, 2]) -> c64[3, 2]
+            Mul(self, [1.0, -1.0])
+        aten._conj_physical.default(self: c64[3, 2]) -> c64[3, 2]
+            Mul(self, [1.0, -1.0])
+        ");
+    }
+}

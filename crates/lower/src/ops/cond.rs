@@ -62,3 +62,49 @@ fn condition(cx: &mut Context<'_, '_>) -> Result<Condition> {
         other => return cx.wrong("condition", "a tensor or a truth value", other),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use modelexport_graph::DType;
+    use modelexport_graph::aten::Program;
+
+    use super::*;
+    use crate::test_calls::lowered_program;
+    use crate::test_program::{TestProgram, contiguous, tensor};
+
+    /// One operator on a tensor of three elements.
+    fn branch(target: &str) -> Arg {
+        let mut graph = TestProgram::new();
+        let x = graph.input("x", tensor(&[3]));
+        let y = graph.node(target, &[("self", Arg::Tensor(x))], tensor(&[3]));
+        graph.into_subgraph("branch", &[y])
+    }
+
+    fn program(condition: impl FnOnce(&mut TestProgram) -> Arg) -> Program {
+        let mut program = TestProgram::new();
+        let condition = condition(&mut program);
+        let x = program.input("x", tensor(&[3]));
+        let arguments = [
+            ("", condition),
+            ("", branch("aten.sin.default")),
+            ("", branch("aten.cos.default")),
+            ("", Arg::Tensors(vec![x])),
+        ];
+        let y = program.node("higher_order.cond", &arguments, tensor(&[3]));
+        program.outputs(&[y])
+    }
+
+    #[test]
+    fn rows_as_onnx() {
+        let computed = program(|p| Arg::Tensor(p.input("flag", contiguous(DType::Bool, vec![]))));
+        assert_snapshot!(lowered_program(computed), @r"
+        If(flag, then_branch=() {
+            Sin(x)
+        }, else_branch=() {
+            Cos(x)
+        })
+        ");
+        assert_snapshot!(lowered_program(program(|_| Arg::Bool(false))), @"Cos(x)");
+    }
+}

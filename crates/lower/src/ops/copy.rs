@@ -26,3 +26,19 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.expand(value, &sizes)?;
     Ok(cx.cast(value, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.copy.default(self: f32[2, 3], src: f32[2, 3]) -> f32[2, 3]
+            Identity(src)
+        ");
+    }
+}

@@ -35,3 +35,25 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.emit("Sub", &[plus, minus], vec![]);
     Ok(cx.cast(value, out.dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.cross.default(self: f32[4, 3], other: f32[4, 3]) -> f32[4, 3]
+            t1 = Mul(Gather(self, [1, 2, 0], axis=-1), Gather(other, [2, 0, 1], axis=-1))
+            t2 = Mul(Gather(self, [2, 0, 1], axis=-1), Gather(other, [1, 2, 0], axis=-1))
+            Sub(t1, t2)
+        aten.linalg_cross.default(self: f32[4, 3], other: f32[4, 3]) -> f32[4, 3]
+            t1 = Mul(Gather(self, [1, 2, 0], axis=-1), Gather(other, [2, 0, 1], axis=-1))
+            t2 = Mul(Gather(self, [2, 0, 1], axis=-1), Gather(other, [1, 2, 0], axis=-1))
+            Sub(t1, t2)
+        ");
+    }
+}

@@ -103,3 +103,36 @@ fn trapezoid(cx: &mut Context<'_, '_>, cumulative: bool) -> Result<Outputs> {
     Ok(cx.cast(value, dtype).into())
 }
 
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.cumulative_trapezoid.dx(y: f32[3, 5]) -> f32[3, 4]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), 0.5)
+            CumSum(t1, 1)
+        aten.cumulative_trapezoid.x(y: f32[3, 5], x: f32[5]) -> f32[3, 4]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), Sub(Slice(x, [1], [max], [0]), Slice(x, [0], [-1], [0])))
+            CumSum(Mul(t1, 0.5), 1)
+        aten.diff.default(self: f32[3, 5]) -> f32[3, 4]
+            Sub(Slice(self, [1], [max], [1]), Slice(self, [0], [-1], [1]))
+        aten.trapezoid.dx(y: f32[3, 5]) -> f32[3]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), 0.5)
+            ReduceSum(t1, [1], keepdims=0)
+        aten.trapezoid.x(y: f32[3, 5], x: f32[5]) -> f32[3]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), Sub(Slice(x, [1], [max], [0]), Slice(x, [0], [-1], [0])))
+            ReduceSum(Mul(t1, 0.5), [1], keepdims=0)
+        aten.trapz.dx(y: f32[3, 5]) -> f32[3]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), 0.5)
+            ReduceSum(t1, [1], keepdims=0)
+        aten.trapz.x(y: f32[3, 5], x: f32[5]) -> f32[3]
+            t1 = Mul(Add(Slice(y, [0], [-1], [1]), Slice(y, [1], [max], [1])), Sub(Slice(x, [1], [max], [0]), Slice(x, [0], [-1], [0])))
+            ReduceSum(Mul(t1, 0.5), [1], keepdims=0)
+        ");
+    }
+}

@@ -118,3 +118,26 @@ fn broadcast(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.cdist.default(x1: f32[3, 5], x2: f32[4, 5]) -> f32[3, 4]
+            ReduceL2(Sub(Unsqueeze(x1, [-2]), Unsqueeze(x2, [-3])), [-1], keepdims=0)
+        aten._cdist_forward.default(x1: f32[2, 3, 5], x2: f32[2, 4, 5], p=2.0, compute_mode=None) -> f32[2, 3, 4]
+            ReduceL2(Sub(Unsqueeze(x1, [-2]), Unsqueeze(x2, [-3])), [-1], keepdims=0)
+        aten.pairwise_distance.default(x1: f32[3, 5], x2: f32[1, 5]) -> f32[3]
+            ReduceL2(Add(Sub(x1, x2), 1e-6), [-1], keepdims=0)
+        aten.cosine_similarity.default(x1: f32[3, 5], x2: f32[3, 5]) -> f32[3]
+            t1 = Mul(Div(x1, Max(ReduceL2(x1, [-1], keepdims=1), 1e-8)), Div(x2, Max(ReduceL2(x2, [-1], keepdims=1), 1e-8)))
+            ReduceSum(t1, [-1], keepdims=0)
+        ");
+    }
+}

@@ -172,3 +172,58 @@ fn remainder(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.emit("Where", &[differs, moved, rest], vec![]);
     Ok(cx.cast(value, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.div.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
+            Div(self, 3.0)
+        aten.div.Scalar_mode(self: f32[7], other=2, rounding_mode='floor') -> f32[7]
+            Floor(Div(self, 2.0))
+        aten.div.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Div(self, other)
+        aten.div.Tensor_mode(self: i64[3, 4], other: i64[4], rounding_mode='floor') -> i64[3, 4]
+            Div(Sub(self, Mod(self, other)), other)
+        aten.divide.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
+            Div(self, 3.0)
+        aten.divide.Scalar_mode(self: f32[7], other=2, rounding_mode='floor') -> f32[7]
+            Floor(Div(self, 2.0))
+        aten.divide.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Div(self, other)
+        aten.divide.Tensor_mode(self: i64[3, 4], other: i64[4], rounding_mode='floor') -> i64[3, 4]
+            Div(Sub(self, Mod(self, other)), other)
+        aten.floor_divide.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
+            Div(Sub(self, Mod(self, 3)), 3)
+        aten.floor_divide.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
+            Div(Sub(self, Mod(self, other)), other)
+        aten.floor_divide.default(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
+            Div(Sub(self, Mod(self, other)), other)
+        aten.floor_divide.default(self: i64[s0, 4], other=4) -> i64[s0, 4]
+            Div(Sub(self, Mod(self, 4)), 4)
+        aten.fmod.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
+            Mod(self, 3, fmod=1)
+        aten.fmod.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
+            Mod(self, other, fmod=1)
+        aten.remainder.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
+            Mod(self, 3)
+        aten.remainder.Scalar_Tensor(self=7, other: i64[4]) -> i64[4]
+            Mod(7, other)
+        aten.remainder.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
+            Mod(self, other)
+        aten.remainder.Tensor(self: f32[s0, 4], other: f32[4]) -> f32[s0, 4]
+            t1 = Mod(self, other, fmod=1)
+            Where(Less(Mul(t1, other), 0.0), Add(t1, other), t1)
+        aten.true_divide.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
+            Div(self, 3.0)
+        aten.true_divide.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Div(self, other)
+        ");
+    }
+}

@@ -59,3 +59,27 @@ fn inert(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(cx.tensor("input")?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
+            Identity(input)
+        aten.native_dropout.default(input: f32[2, 3], p=0.5, train=False) -> (f32[2, 3], bool[2, 3])
+            Identity(input), Expand(true, [2, 3])
+        aten.feature_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
+            Identity(input)
+        aten.alpha_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
+            Identity(input)
+        aten.feature_alpha_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
+            Identity(input)
+        ");
+    }
+}

@@ -15,3 +15,19 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (table, rows) = (cx.tensor("weight")?, cx.tensor("indices")?);
     Ok(cx.emit("Gather", &[table, rows], attrs![axis = 0]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.embedding.default(weight: param f32[7, 3], indices: i64[2, 4]) -> f32[2, 4, 3]
+            Gather(weight, indices, axis=0)
+        ");
+    }
+}

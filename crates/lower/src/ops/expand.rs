@@ -89,3 +89,38 @@ fn repeat_interleave(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let result = cx.out()?.sizes.clone();
     Ok(cx.reshape(x, &result)?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.expand.default(self: f32[1, 3], size=[4, 3]) -> f32[4, 3]
+            Expand(self, [4, 3])
+        aten.expand.default(self: f32[1, 3, 1], size=[s0, -1, s1]) -> f32[s0, 3, s1]
+            Expand(self, Concat(Unsqueeze(s0, [0]), [3], Unsqueeze(s1, [0]), axis=0))
+        aten.expand_copy.default(self: f32[1, 3], size=[4, 3]) -> f32[4, 3]
+            Expand(self, [4, 3])
+        aten.expand_as.default(self: f32[1, 3], other: f32[4, 3]) -> f32[4, 3]
+            Expand(self, [4, 3])
+        aten.broadcast_to.default(self: i64[3], size=[2, 3]) -> i64[2, 3]
+            Expand(self, [2, 3])
+        aten.repeat.default(self: f32[2, 3], repeats=[2, 3]) -> f32[4, 9]
+            Tile(self, [2, 3])
+        aten.repeat.default(self: f32[s0, 3], repeats=[s0, 1]) -> f32[s0**2, 3]
+            Tile(self, Concat(Shape(self, start=0, end=1), [1], axis=0))
+        aten.tile.default(self: f32[2, 3], dims=[2, 3]) -> f32[4, 9]
+            Tile(self, [2, 3])
+        aten.repeat_interleave.self_int(self: f32[2, 3], repeats=2) -> f32[12]
+            Reshape(Expand(Unsqueeze(Reshape(self, [-1]), [1]), [6, 2]), [12])
+        aten.repeat_interleave.self_int(self: f32[s0, 3, 4], repeats=2, dim=-2) -> f32[s0, 6, 4]
+            t1 = Expand(Unsqueeze(self, [2]), Concat(Shape(self, start=0, end=1), [3, 2, 4], axis=0))
+            Reshape(t1, [0, 6, 4])
+        ");
+    }
+}

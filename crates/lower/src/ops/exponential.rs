@@ -91,3 +91,41 @@ fn logit(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.emit("Log", &[odds], vec![]);
     rounded(cx, value)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.deg2rad.default(self: f32[2, 3]) -> f32[2, 3]
+            Mul(self, 0.017453292)
+        aten.exp2.default(self: f32[2, 3]) -> f32[2, 3]
+            Pow(2.0, self)
+        aten.expm1.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Sub(Exp(Cast(self, to=f64)), 1.0:f64), to=f32)
+        aten.log10.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Div(Log(Cast(self, to=f64)), 2.302585092994046:f64), to=f32)
+        aten.log1p.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Log(Add(Cast(self, to=f64), 1.0:f64)), to=f32)
+        aten.log2.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Div(Log(Cast(self, to=f64)), 0.6931471805599453:f64), to=f32)
+        aten.logit.default(self: f32[3, 4]) -> f32[3, 4]
+            Log(Div(self, Sub(1.0, self)))
+        aten.rad2deg.default(self: f32[2, 3]) -> f32[2, 3]
+            Mul(self, 57.29578)
+        aten.special_exp2.default(self: f32[2, 3]) -> f32[2, 3]
+            Pow(2.0, self)
+        aten.special_expm1.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Sub(Exp(Cast(self, to=f64)), 1.0:f64), to=f32)
+        aten.special_log1p.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Log(Add(Cast(self, to=f64), 1.0:f64)), to=f32)
+        aten.special_logit.default(self: f32[3, 4]) -> f32[3, 4]
+            Log(Div(self, Sub(1.0, self)))
+        ");
+    }
+}

@@ -134,3 +134,31 @@ fn prelu(cx: &mut Context<'_, '_>, spread: bool) -> Result<Outputs> {
     };
     Ok(cx.cast(y, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.elu.default(self: f32[3, 7]) -> f32[3, 7]
+            Elu(self, alpha=1.0)
+        aten.celu.default(self: f32[3, 7]) -> f32[3, 7]
+            Celu(self, alpha=1.0)
+        aten.selu.default(self: f32[3, 7]) -> f32[3, 7]
+            Selu(self)
+        aten.leaky_relu.default(self: f32[3, 7]) -> f32[3, 7]
+            LeakyRelu(self, alpha=0.01)
+        aten.rrelu.default(self: f32[3, 7]) -> f32[3, 7]
+            LeakyRelu(self, alpha=0.22916667)
+        aten.prelu.default(self: f32[2, 3, 4, 5], weight: param f32[3]) -> f32[2, 3, 4, 5]
+            PRelu(self, Unsqueeze(weight, [1, 2]))
+        aten._prelu_kernel.default(self: f32[2, 3, 4], weight: param f32[1, 3, 1]) -> f32[2, 3, 4]
+            PRelu(self, weight)
+        ");
+    }
+}

@@ -109,3 +109,47 @@ fn with_index(cx: &mut Context<'_, '_>, reduce_op: &'static str, index_op: &'sta
     };
     Ok([value, place].into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.amax.default(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceMax(self, [0], keepdims=0)
+        aten.amax.default(self: f32[s0, 4], dim=[1]) -> f32[s0]
+            ReduceMax(self, [1], keepdims=0)
+        aten.amin.default(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceMin(self, [0], keepdims=0)
+        aten.amin.default(self: f32[s0, 4], dim=[1]) -> f32[s0]
+            ReduceMin(self, [1], keepdims=0)
+        aten.aminmax.default(self: f32[2, 3]) -> (f32[], f32[])
+            ReduceMin(self, keepdims=0), ReduceMax(self, keepdims=0)
+        aten.argmax.default(self: f32[2, 3, 4], dim=0) -> i64[3, 4]
+            ArgMax(self, axis=0, keepdims=0)
+        aten.argmax.default(self: f32[s0, 3]) -> i64[]
+            ArgMax(Reshape(self, [-1]), axis=0, keepdims=0)
+        aten.argmin.default(self: f32[2, 3, 4], dim=0) -> i64[3, 4]
+            ArgMin(self, axis=0, keepdims=0)
+        aten.argmin.default(self: f32[s0, 3]) -> i64[]
+            ArgMin(Reshape(self, [-1]), axis=0, keepdims=0)
+        aten.max.default(self: f32[2, 3]) -> f32[]
+            ReduceMax(self, keepdims=0)
+        aten.max.dim(self: f32[2, 3, 4], dim=0) -> (f32[3, 4], i64[3, 4])
+            ReduceMax(self, [0], keepdims=0), ArgMax(self, axis=0, keepdims=0)
+        aten.max.dim(self: f32[s0, 4], dim=1) -> (f32[s0], i64[s0])
+            ReduceMax(self, [1], keepdims=0), ArgMax(self, axis=1, keepdims=0)
+        aten.min.default(self: f32[2, 3]) -> f32[]
+            ReduceMin(self, keepdims=0)
+        aten.min.dim(self: f32[2, 3, 4], dim=0) -> (f32[3, 4], i64[3, 4])
+            ReduceMin(self, [0], keepdims=0), ArgMin(self, axis=0, keepdims=0)
+        aten.min.dim(self: f32[s0, 4], dim=1) -> (f32[s0], i64[s0])
+            ReduceMin(self, [1], keepdims=0), ArgMin(self, axis=1, keepdims=0)
+        ");
+    }
+}

@@ -90,3 +90,49 @@ fn is_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
     let numbers = cx.ir.literal(value).and_then(|literal| literal.numbers());
     numbers.is_some_and(|numbers| matches!(numbers.as_slice(), [number] if number.as_f64() == 0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.clamp.Tensor(self: f32[2, 3], min: f32[3], max: f32[2, 1]) -> f32[2, 3]
+            Min(Max(self, min), max)
+        aten.clamp.default(self: f32[7], min=-1.0, max=1.0) -> f32[7]
+            Clip(self, -1.0, 1.0)
+        aten.clamp.default(self: f32[s0, 4], min=-0.5, max=0.5) -> f32[s0, 4]
+            Clip(self, -0.5, 0.5)
+        aten.clamp_max.Tensor(self: f32[2, 3], max: f32[3]) -> f32[2, 3]
+            Min(self, max)
+        aten.clamp_max.default(self: f32[7], max=0.25) -> f32[7]
+            Min(self, 0.25)
+        aten.clamp_min.Tensor(self: f32[2, 3], min: f32[3]) -> f32[2, 3]
+            Max(self, min)
+        aten.clamp_min.default(self: f32[7], min=0.25) -> f32[7]
+            Max(self, 0.25)
+        aten.clip.Tensor(self: f32[2, 3], min: f32[3], max: f32[2, 1]) -> f32[2, 3]
+            Min(Max(self, min), max)
+        aten.clip.default(self: f32[7], min=-1.0, max=1.0) -> f32[7]
+            Clip(self, -1.0, 1.0)
+        aten.clip.default(self: f32[s0, 4], min=-0.5, max=0.5) -> f32[s0, 4]
+            Clip(self, -0.5, 0.5)
+        aten.fmax.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Where(IsNaN(other), self, Where(IsNaN(self), other, Max(self, other)))
+        aten.fmin.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Where(IsNaN(other), self, Where(IsNaN(self), other, Min(self, other)))
+        aten.max.other(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Max(self, other)
+        aten.maximum.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Max(self, other)
+        aten.min.other(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Min(self, other)
+        aten.minimum.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Min(self, other)
+        ");
+    }
+}

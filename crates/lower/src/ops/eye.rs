@@ -47,3 +47,26 @@ fn indices(cx: &mut Context<'_, '_>, size: &Dim) -> Result<ValueId> {
     let (start, step) = (cx.const_scalar(DType::I64, 0.0), cx.const_scalar(DType::I64, 1.0));
     Ok(cx.emit("Range", &[start, end, step], vec![]))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.eye.default(n=3) -> f32[3, 3]
+            Identity([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        aten.eye.default(n=s0, device=cpu, pin_memory=False) -> f32[s0, s0]
+            t1 = Range(0, s0, 1)
+            Cast(Equal(Unsqueeze(t1, [1]), t1), to=f32)
+        aten.eye.m(n=2, m=4) -> f32[2, 4]
+            Identity([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+        aten.eye.m(n=s0, m=4, device=cpu, pin_memory=False) -> f32[s0, 4]
+            Cast(Equal(Unsqueeze(Range(0, s0, 1), [1]), [0, 1, 2, 3]), to=f32)
+        ");
+    }
+}

@@ -83,6 +83,9 @@ pub static ROWS: &[Row] = &[
     ),
 ];
 
+/// The opset that brought `DFT`.
+const FIRST_DFT: i64 = 17;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Forward,
@@ -217,6 +220,11 @@ fn transform(
         order.reverse();
     }
     let last = lengths.last().map_or(0, |&(axis, _)| axis);
+    // `DFT` divides an inverse transform by the length, so that the conjugate is transformed forwards instead.
+    let of_conjugate = is_inverse && cx.opset >= FIRST_DFT;
+    if of_conjugate {
+        x = negate_imaginary(cx, x);
+    }
     for (axis, length) in order {
         if kind == Kind::ToReal && axis == last {
             x = complete(cx, x, axis, length);
@@ -230,12 +238,16 @@ fn transform(
         x = component(cx, x, 0);
     }
     let factor = scale.factor(count);
-    if factor != 1.0 {
-        let dtype = cx.out()?.dtype.real();
-        let factor = cx.const_scalar(dtype, factor);
-        x = cx.emit("Mul", &[x, factor], vec![]);
-    }
-    Ok(x.into())
+    let dtype = cx.out()?.dtype.real();
+    let factors = match of_conjugate && kind != Kind::ToReal {
+        // Back from the conjugate, and scaled, at once.
+        true => Literal::from_numbers(dtype, vec![2], [Number::Float(factor), Number::Float(-factor)]),
+        false if factor != 1.0 => Literal::scalar(dtype, Number::Float(factor)),
+        false => return Ok(x.into()),
+    };
+    let Some(factors) = factors else { return cx.refuse("transforms numbers that ONNX has no constants for") };
+    let factors = cx.constant(factors);
+    Ok(cx.emit("Mul", &[x, factors], vec![]).into())
 }
 
 /// Real numbers with a zero imaginary part.
@@ -260,20 +272,16 @@ fn complete(cx: &mut Context<'_, '_>, x: ValueId, axis: i64, length: i64) -> Val
     cx.concat(&[x, rest], axis)
 }
 
-/// The sum of one axis, without a scale.
+/// The sum of one axis, without a scale. `DFT` is always the forward transform.
 fn along(cx: &mut Context<'_, '_>, x: ValueId, axis: i64, length: i64, is_inverse: bool) -> Result<ValueId> {
-    // `DFT` divides an inverse transform by the length, which is undone by transforming the conjugate instead.
-    if cx.opset < 17 {
+    if cx.opset < FIRST_DFT {
         return by_matrix(cx, x, axis, length, is_inverse);
     }
-    let x = if is_inverse { negate_imaginary(cx, x) } else { x };
-    let y = if cx.opset >= 20 {
-        let axis = cx.const_int(axis);
-        cx.emit_optional("DFT", &[Some(x), None, Some(axis)], vec![])
-    } else {
-        cx.emit("DFT", &[x], attrs![axis = axis])
-    };
-    Ok(if is_inverse { negate_imaginary(cx, y) } else { y })
+    if cx.opset < 20 {
+        return Ok(cx.emit("DFT", &[x], attrs![axis = axis]));
+    }
+    let axis = cx.const_int(axis);
+    Ok(cx.emit_optional("DFT", &[Some(x), None, Some(axis)], vec![]))
 }
 
 /// The axis and the pairs are moved to the end and merged, so that one real matrix does the transform.
@@ -351,4 +359,60 @@ fn complex_to_real(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     let (x, is_complex) = input(cx)?;
     transform(cx, x, is_complex, &lengths, Kind::ToReal, scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.fft_fft.default(self: c64[3, 8]) -> c64[3, 8]
+            DFT(self, None, 1)
+        aten.fft_ifft.default(self: c64[3, 6], n=None, dim=0) -> c64[3, 6]
+            Mul(DFT(Mul(self, [1.0, -1.0]), None, 0), [0.33333334, -0.33333334])
+        aten.fft_rfft.default(self: f32[3, 7]) -> c64[3, 4]
+            Slice(DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 1]), None, 1), [0], [4], [1])
+        aten.fft_irfft.default(self: c64[3, 5]) -> f32[3, 8]
+            t1 = Mul(self, [1.0, -1.0])
+            t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
+            Mul(Gather(DFT(t2, None, 1), 0, axis=-1), 0.125)
+        aten.fft_fft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 6]
+            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 1)
+            DFT(t1, None, 2)
+        aten.fft_ifft2.default(self: c64[2, 4, 6]) -> c64[2, 4, 6]
+            Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 1), None, 2), [0.041666668, -0.041666668])
+        aten.fft_rfft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
+            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 2)
+            DFT(Slice(t1, [0], [4], [2]), None, 1)
+        aten.fft_irfft2.default(self: c64[2, 4, 4]) -> f32[2, 4, 6]
+            t1 = DFT(Mul(self, [1.0, -1.0]), None, 1)
+            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
+            Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.041666668)
+        aten.fft_fftn.default(self: f32[2, 4, 6], s=None, dim=[1, 2]) -> c64[2, 4, 6]
+            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 1)
+            DFT(t1, None, 2)
+        aten.fft_ifftn.default(self: c64[2, 4, 6], s=None, dim=[0, 2]) -> c64[2, 4, 6]
+            Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 0), None, 2), [0.083333336, -0.083333336])
+        aten.fft_rfftn.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
+            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 2)
+            DFT(DFT(Slice(t1, [0], [4], [2]), None, 1), None, 0)
+        aten.fft_irfftn.default(self: c64[2, 4, 4], s=[4, 5]) -> f32[2, 4, 5]
+            t1 = DFT(Mul(Slice(self, [0], [3], [2]), [1.0, -1.0]), None, 1)
+            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
+            Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.05)
+        aten._fft_r2c.default(self: f32[3, 8], dim=[1], normalization=0, onesided=True) -> c64[3, 5]
+            Slice(DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 1]), None, 1), [0], [5], [1])
+        aten._fft_c2r.default(self: c64[3, 5], dim=[1], normalization=2, last_dim_size=8) -> f32[3, 8]
+            t1 = Mul(self, [1.0, -1.0])
+            t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
+            Mul(Gather(DFT(t2, None, 1), 0, axis=-1), 0.125)
+        aten._fft_c2c.default(self: c64[3, 8], dim=[0, 1], normalization=0, forward=True) -> c64[3, 8]
+            DFT(DFT(self, None, 0), None, 1)
+        ");
+    }
 }

@@ -152,3 +152,77 @@ fn fill_tensor(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let like = like(cx)?;
     Ok(spread(cx, value, &out.sizes, like)?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.empty.memory_format(size=[2, 3]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.empty_like.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.empty_permuted.default(size=[2, 3], physical_layout=[0, 1]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.empty_strided.default(size=[2, 3], stride=[3, 1]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.fill.Scalar(self: f32[2, 3], value=2.5) -> f32[2, 3]
+            Identity([[2.5, 2.5, 2.5], [2.5, 2.5, 2.5]])
+        aten.fill.Scalar(self: f32[s0, 3], value=5) -> f32[s0, 3]
+            ConstantOfShape(Concat(Shape(self, start=0, end=1), [3], axis=0), value=[5.0])
+        aten.fill.Tensor(self: f32[2, 3], value: f32[]) -> f32[2, 3]
+            Expand(value, [2, 3])
+        aten.fill.Tensor(self: f32[s0, 3], value: f32[]) -> f32[s0, 3]
+            Expand(value, Concat(Shape(self, start=0, end=1), [3], axis=0))
+        aten.full.default(size=[2, 3], fill_value=2.5) -> f32[2, 3]
+            Identity([[2.5, 2.5, 2.5], [2.5, 2.5, 2.5]])
+        aten.full.default(size=[2, 3], fill_value=s0, device=cpu, pin_memory=False) -> i64[2, 3]
+            Expand(s0, [2, 3])
+        aten.full_like.default(self: f32[2, 3], fill_value=2.5) -> f32[2, 3]
+            Identity([[2.5, 2.5, 2.5], [2.5, 2.5, 2.5]])
+        aten.full_like.default(self: f32[s0, s1], fill_value=7) -> f32[s0, s1]
+            ConstantOfShape(Shape(self), value=[7.0])
+        aten.new_empty.default(self: f32[2, 3], size=[4, 1]) -> f32[4, 1]
+            Identity([[0.0], [0.0], [0.0], [0.0]])
+        aten.new_empty_strided.default(self: f32[2, 3], size=[4, 2], stride=[2, 1]) -> f32[4, 2]
+            Identity([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+        aten.new_full.default(self: f32[2, 3], size=[2], fill_value=2.5) -> f32[2]
+            Identity([2.5, 2.5])
+        aten.new_ones.default(self: f32[2, 3], size=[4]) -> f32[4]
+            Identity([1.0, 1.0, 1.0, 1.0])
+        aten.new_ones.default(self: f32[s0, s1], size=[s0, s1], pin_memory=False) -> f32[s0, s1]
+            ConstantOfShape(Shape(self), value=[1.0])
+        aten.new_zeros.default(self: f32[2, 3], size=[4]) -> f32[4]
+            Identity([0.0, 0.0, 0.0, 0.0])
+        aten.new_zeros.default(self: f32[s0, s1], size=[s0, s1], pin_memory=False) -> f32[s0, s1]
+            ConstantOfShape(Shape(self), value=[0.0])
+        aten.ones.default(size=[2, 3]) -> f32[2, 3]
+            Identity([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+        aten.ones.default(size=[s0, 2], device=cpu, pin_memory=False) -> f32[s0, 2]
+            ConstantOfShape(Concat(Unsqueeze(s0, [0]), [2], axis=0), value=[1.0])
+        aten.ones_like.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+        aten.ones_like.default(self: i64[s0, s1]) -> i64[s0, s1]
+            ConstantOfShape(Shape(self), value=[1])
+        aten.scalar_tensor.default(s=2) -> f32[]
+            Identity(2.0)
+        aten.scalar_tensor.default(s=s0, dtype=i64, device=cpu, pin_memory=False) -> i64[]
+            Identity(s0)
+        aten.zero.default(self: f32[3]) -> f32[3]
+            Identity([0.0, 0.0, 0.0])
+        aten.zeros.default(size=[2, 3]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.zeros.default(size=[s0, 2], device=cpu, pin_memory=False) -> f32[s0, 2]
+            ConstantOfShape(Concat(Unsqueeze(s0, [0]), [2], axis=0), value=[0.0])
+        aten.zeros_like.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        aten.zeros_like.default(self: i64[s0, s1]) -> i64[s0, s1]
+            ConstantOfShape(Shape(self), value=[0])
+        ");
+    }
+}

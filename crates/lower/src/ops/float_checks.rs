@@ -117,3 +117,35 @@ fn largest(dtype: DType) -> f64 {
         _ => f64::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.isfinite.default(self: f32[3, 3]) -> bool[3, 3]
+            Less(Abs(self), inf)
+        aten.isinf.default(self: f32[3, 3]) -> bool[3, 3]
+            IsInf(self)
+        aten.isnan.default(self: f32[3, 3]) -> bool[3, 3]
+            IsNaN(self)
+        aten.isneginf.default(self: f32[3, 3]) -> bool[3, 3]
+            IsInf(self, detect_positive=0)
+        aten.isposinf.default(self: f32[3, 3]) -> bool[3, 3]
+            IsInf(self, detect_negative=0)
+        aten.isreal.default(self: f32[3, 3]) -> bool[3, 3]
+            Identity([[true, true, true], [true, true, true], [true, true, true]])
+        aten.isreal.default(self: f32[s0, s1]) -> bool[s0, s1]
+            ConstantOfShape(Shape(self), value=[true])
+        aten.nan_to_num.default(self: f32[2, 3]) -> f32[2, 3]
+            Clip(Where(IsNaN(self), 0.0, self), -3.4028235e38, 3.4028235e38)
+        aten.signbit.default(self: f32[3, 3]) -> bool[3, 3]
+            Or(Less(self, 0.0), Less(Reciprocal(self), 0.0))
+        ");
+    }
+}

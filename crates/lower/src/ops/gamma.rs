@@ -145,3 +145,92 @@ fn digamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
     let nan = cx.const_like(x, f64::NAN);
     Ok(cx.emit("Where", &[pole, nan, value], vec![]))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.digamma.default(self: f32[16]) -> f32[16]
+            t1 = Cast(self, to=f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = ReduceSum(Div([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t4), [-1], keepdims=0)
+            t6 = Add(t3, 8.0:f64)
+            t7 = Reciprocal(t6)
+            t8 = Mul(t7, t7)
+            t9 = Add(Mul(0.021092796092796094:f64, t8), -0.007575757575757576:f64)
+            t10 = Add(Mul(Add(Mul(t9, t8), 0.004166666666666667:f64), t8), -0.003968253968253968:f64)
+            t11 = Add(Mul(Add(Mul(t10, t8), 0.008333333333333333:f64), t8), -0.08333333333333333:f64)
+            t12 = Sub(Add(Sub(Log(t6), Mul(t7, 0.5:f64)), Mul(t11, t8)), t5)
+            t13 = Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)
+            t14 = Sub(t12, Mul(Div(Cos(t13), Sin(t13)), 3.141592653589793:f64))
+            t15 = Where(And(Less(t1, 0.0:f64), Equal(t13, 0.0:f64)), NaN:f64, Where(t2, t14, t12))
+            Cast(t15, to=f32)
+        aten.lgamma.default(self: f32[16]) -> f32[16]
+            t1 = Cast(self, to=f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
+            t6 = Log(Add(ReduceSum(t5, [-1], keepdims=0), 0.9999999999998099:f64))
+            t7 = Add(t3, 6.5:f64)
+            t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
+            t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
+            t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
+            Cast(t10, to=f32)
+        aten.special_digamma.default(self: f32[16]) -> f32[16]
+            t1 = Cast(self, to=f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = ReduceSum(Div([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t4), [-1], keepdims=0)
+            t6 = Add(t3, 8.0:f64)
+            t7 = Reciprocal(t6)
+            t8 = Mul(t7, t7)
+            t9 = Add(Mul(0.021092796092796094:f64, t8), -0.007575757575757576:f64)
+            t10 = Add(Mul(Add(Mul(t9, t8), 0.004166666666666667:f64), t8), -0.003968253968253968:f64)
+            t11 = Add(Mul(Add(Mul(t10, t8), 0.008333333333333333:f64), t8), -0.08333333333333333:f64)
+            t12 = Sub(Add(Sub(Log(t6), Mul(t7, 0.5:f64)), Mul(t11, t8)), t5)
+            t13 = Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)
+            t14 = Sub(t12, Mul(Div(Cos(t13), Sin(t13)), 3.141592653589793:f64))
+            t15 = Where(And(Less(t1, 0.0:f64), Equal(t13, 0.0:f64)), NaN:f64, Where(t2, t14, t12))
+            Cast(t15, to=f32)
+        aten.special_gammaln.default(self: f32[16]) -> f32[16]
+            t1 = Cast(self, to=f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
+            t6 = Log(Add(ReduceSum(t5, [-1], keepdims=0), 0.9999999999998099:f64))
+            t7 = Add(t3, 6.5:f64)
+            t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
+            t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
+            t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
+            Cast(t10, to=f32)
+        aten.special_psi.default(self: f32[16]) -> f32[16]
+            t1 = Cast(self, to=f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = ReduceSum(Div([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t4), [-1], keepdims=0)
+            t6 = Add(t3, 8.0:f64)
+            t7 = Reciprocal(t6)
+            t8 = Mul(t7, t7)
+            t9 = Add(Mul(0.021092796092796094:f64, t8), -0.007575757575757576:f64)
+            t10 = Add(Mul(Add(Mul(t9, t8), 0.004166666666666667:f64), t8), -0.003968253968253968:f64)
+            t11 = Add(Mul(Add(Mul(t10, t8), 0.008333333333333333:f64), t8), -0.08333333333333333:f64)
+            t12 = Sub(Add(Sub(Log(t6), Mul(t7, 0.5:f64)), Mul(t11, t8)), t5)
+            t13 = Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)
+            t14 = Sub(t12, Mul(Div(Cos(t13), Sin(t13)), 3.141592653589793:f64))
+            t15 = Where(And(Less(t1, 0.0:f64), Equal(t13, 0.0:f64)), NaN:f64, Where(t2, t14, t12))
+            Cast(t15, to=f32)
+        ");
+    }
+}

@@ -60,3 +60,21 @@ fn tanh_formula(cx: &mut Context<'_, '_>, x: ValueId, dtype: DType) -> ValueId {
     let gate = cx.emit("Sigmoid", &[inner], vec![]);
     cx.emit("Mul", &[x, gate], vec![])
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.gelu.default(self: f32[3, 7]) -> f32[3, 7]
+            Gelu(self)
+        aten.gelu.default(self: f32[3, 7]) -> f32[3, 7] at opset 19
+            Mul(Mul(self, Add(Erf(Div(self, 1.4142135)), 1.0)), 0.5)
+        ");
+    }
+}

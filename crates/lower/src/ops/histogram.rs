@@ -125,3 +125,23 @@ fn bincount(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     Ok(accumulate(cx, bins, x, weights)?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.bincount.default(self: i64[40]) -> i64[u0]
+            t1 = ConstantOfShape(Add(ReduceMax(self, keepdims=1), 1), value=[0])
+            ScatterElements(t1, self, i64[40], axis=0, reduction=add)
+        aten.histc.default(self: f32[40], bins=8, min=0, max=7) -> f32[8]
+            t1 = Cast(And(GreaterOrEqual(self, 0.0), LessOrEqual(self, 7.0)), to=f32)
+            ScatterElements([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], Clip(Cast(Div(Mul(self, 8.0), 7.0), to=i64), 0, 7), t1, axis=0, reduction=add)
+        ");
+    }
+}

@@ -202,3 +202,32 @@ fn take_along_dim(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, index) = (cx.expand(x, &x_shape)?, cx.expand(index, &index_shape)?);
     Ok(cx.emit("GatherElements", &[x, index], attrs![axis = axis]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.index.Tensor(self: f32[5, 4], indices: [i64[3]]) -> f32[3, 4]
+            Gather(self, indices_0, axis=0)
+        aten.index.Tensor(self: f32[s0, 4], indices: [i64[s0], i64[s0]]) -> f32[s0]
+            t1 = Concat(Unsqueeze(indices_0, [-1]), Unsqueeze(indices_1, [-1]), axis=-1)
+            GatherND(self, t1)
+        aten._unsafe_index.Tensor(self: f32[5, 4], indices: [i64[3]]) -> f32[3, 4]
+            Gather(self, indices_0, axis=0)
+        aten.index_select.default(self: f32[5, 4], dim=0, index: i64[3]) -> f32[3, 4]
+            Gather(self, index, axis=0)
+        aten.gather.default(self: f32[5, 4], dim=0, index: i64[3, 4]) -> f32[3, 4]
+            GatherElements(self, index, axis=0)
+        aten.take.default(self: f32[5, 4], index: i64[2, 3]) -> f32[2, 3]
+            Gather(Reshape(self, [-1]), index, axis=0)
+        aten.take_along_dim.default(self: f32[5, 4], indices: i64[5, 1], dim=1) -> f32[5, 1]
+            GatherElements(self, indices, axis=1)
+        ");
+    }
+}

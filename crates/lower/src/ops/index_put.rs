@@ -202,3 +202,33 @@ fn index_fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let updates = cx.expand(value, &shape)?;
     Ok(cx.emit("ScatterElements", &[x, index, updates], attrs![axis = axis]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.index_put.default(self: f32[5, 4], indices: [i64[3]], values: f32[3, 4]) -> f32[5, 4]
+            ScatterND(self, Unsqueeze(indices_0, [-1]), values)
+        aten.index_put.default(self: f32[s0, 4], indices: [i64[s0], i64[s1]], values: f32[]) -> f32[s0, 4]
+            t1 = Shape(self, start=0, end=1)
+            t2 = Concat(Unsqueeze(indices_0, [-1]), Unsqueeze(Expand(indices_1, t1), [-1]), axis=-1)
+            ScatterND(self, t2, Expand(values, t1))
+        aten._unsafe_index_put.default(self: f32[5, 4], indices: [i64[3]], values: f32[3, 4]) -> f32[5, 4]
+            ScatterND(self, Unsqueeze(indices_0, [-1]), values)
+        aten.index_add.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4]) -> f32[5, 4]
+            ScatterND(self, Unsqueeze(index, [-1]), source, reduction=add)
+        aten.index_copy.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4]) -> f32[5, 4]
+            ScatterND(self, Unsqueeze(index, [-1]), source)
+        aten.index_fill.int_Scalar(self: f32[5, 4], dim=0, index: i64[3], value=7) -> f32[5, 4]
+            ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), [[7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0]], axis=0)
+        aten.index_fill.int_Tensor(self: f32[5, 4], dim=0, index: i64[3], value: f32[]) -> f32[5, 4]
+            ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), Expand(value, [3, 4]), axis=0)
+        ");
+    }
+}

@@ -48,3 +48,23 @@ fn lower(cx: &mut Context<'_, '_>, elements: &str, tests: &str) -> Result<Output
     let found = if cx.bool("invert")? { cx.emit("Not", &[found], vec![]) } else { found };
     Ok(found.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.isin.Scalar_Tensor(element=2, test_elements: i64[3]) -> bool[]
+            ReduceMax(Equal(2, test_elements), [-1], keepdims=0)
+        aten.isin.Tensor_Scalar(elements: i64[3, 4], test_element=2) -> bool[3, 4]
+            Equal(elements, 2)
+        aten.isin.Tensor_Tensor(elements: i64[3, 4], test_elements: i64[3]) -> bool[3, 4]
+            ReduceMax(Equal(Unsqueeze(elements, [-1]), test_elements), [-1], keepdims=0)
+        ");
+    }
+}

@@ -28,3 +28,21 @@ fn item(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     .into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.item.default(self: f32[]) -> f0
+            Cast(self, to=f64)
+        aten._local_scalar_dense.default(self: f32[]) -> f0
+            Cast(self, to=f64)
+        ");
+    }
+}

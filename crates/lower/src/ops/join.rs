@@ -73,3 +73,33 @@ fn joined_along(cx: &mut Context<'_, '_>, axis: i64) -> Result<Outputs> {
     let axis = if rank == 1 { 0 } else { axis };
     Ok(cx.concat(&parts, axis).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.cat.default(tensors: [f32[2, 3], f32[4, 3]]) -> f32[6, 3]
+            Concat(tensors_0, tensors_1, axis=0)
+        aten.cat.default(tensors: [f32[s0, 3], f32[s0, 4]], dim=1) -> f32[s0, 7]
+            Concat(tensors_0, tensors_1, axis=1)
+        aten.concat.default(tensors: [f32[2, 3], f32[4, 3]]) -> f32[6, 3]
+            Concat(tensors_0, tensors_1, axis=0)
+        aten.concatenate.default(tensors: [f32[2, 3], f32[4, 3]]) -> f32[6, 3]
+            Concat(tensors_0, tensors_1, axis=0)
+        aten.stack.default(tensors: [f32[2, 3], f32[2, 3]]) -> f32[2, 2, 3]
+            Concat(Unsqueeze(tensors_0, [0]), Unsqueeze(tensors_1, [0]), axis=0)
+        aten.hstack.default(tensors: [f32[], f32[]]) -> f32[2]
+            Concat(Unsqueeze(tensors_0, [0]), Unsqueeze(tensors_1, [0]), axis=0)
+        aten.vstack.default(tensors: [f32[], f32[]]) -> f32[2, 1]
+            Concat(Unsqueeze(tensors_0, [0, 1]), Unsqueeze(tensors_1, [0, 1]), axis=0)
+        aten.dstack.default(tensors: [f32[], f32[]]) -> f32[1, 1, 2]
+            Concat(Unsqueeze(tensors_0, [0, 1, 2]), Unsqueeze(tensors_1, [0, 1, 2]), axis=2)
+        ");
+    }
+}

@@ -64,3 +64,23 @@ fn trilinear(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(cx.cast(y, out.dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.kron.default(self: f32[2, 3], other: f32[4, 5]) -> f32[8, 15]
+            t1 = Mul(Reshape(self, [2, 1, 3, 1]), Reshape(other, [1, 4, 1, 5]))
+            Reshape(t1, [8, 15])
+        aten._trilinear.default(i1: f32[2, 3], i2: f32[4, 3, 5], i3: f32[2, 5], expand1=[1, 3], expand2=[0], expand3=[1, 2], sumdim=[2, 3]) -> f32[2, 4]
+            t1 = Mul(Mul(Unsqueeze(i1, [1, 3]), Unsqueeze(i2, [0])), Unsqueeze(i3, [1, 2]))
+            ReduceSum(t1, [2, 3], keepdims=0)
+        ");
+    }
+}

@@ -85,3 +85,34 @@ fn with_statistics(cx: &mut Context<'_, '_>, y: ValueId) -> Result<Outputs> {
     let inverse = cx.cast(statistics.inverse_deviation, as_result(2));
     Ok([y, mean, inverse].into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.layer_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], bias: param f32[8]) -> f32[2, 3, 8]
+            LayerNormalization(input, weight, bias, axis=-1, epsilon=1e-5)
+        aten.layer_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], bias: param f32[8]) -> f32[2, 3, 8] at opset 16
+            t1 = Sub(input, ReduceMean(input, axes=[-1], keepdims=1))
+            t2 = Sqrt(Add(ReduceMean(Pow(t1, 2.0), axes=[-1], keepdims=1), 1e-5))
+            Add(Mul(Div(t1, t2), weight), bias)
+        aten.native_layer_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], bias: param f32[8], eps=1e-05) -> (f32[2, 3, 8], f32[2, 3, 1], f32[2, 3, 1])
+            t1 = LayerNormalization(input, weight, bias, axis=-1, epsilon=1e-5)
+            t2 = ReduceMean(input, [-1], keepdims=1)
+            t3 = Add(ReduceMean(Pow(Sub(input, t2), 2.0), [-1], keepdims=1), 1e-5)
+            t1, t2, Reciprocal(Sqrt(t3))
+        aten.native_layer_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], bias: param f32[8], eps=1e-05) -> (f32[2, 3, 8], f32[2, 3, 1], f32[2, 3, 1]) at opset 16
+            t1 = Sub(input, ReduceMean(input, axes=[-1], keepdims=1))
+            t2 = Sqrt(Add(ReduceMean(Pow(t1, 2.0), axes=[-1], keepdims=1), 1e-5))
+            t3 = ReduceMean(input, axes=[-1], keepdims=1)
+            t4 = Add(ReduceMean(Pow(Sub(input, t3), 2.0), axes=[-1], keepdims=1), 1e-5)
+            Add(Mul(Div(t1, t2), weight), bias), t3, Reciprocal(Sqrt(t4))
+        ");
+    }
+}

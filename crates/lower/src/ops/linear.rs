@@ -32,3 +32,21 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     Ok(cx.cast(y, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.linear.default(input: f32[2, 3], weight: param f32[4, 3]) -> f32[2, 4]
+            Gemm(input, weight, transB=1)
+        aten.linear.default(input: f32[s0, s1, 3], weight: param f32[4, 3], bias: param f32[4]) -> f32[s0, s1, 4]
+            Add(MatMul(input, weight.permute(1,0)), bias)
+        ");
+    }
+}

@@ -29,3 +29,25 @@ fn not(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(test_number(cx, "Equal", x, 0.0).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.logical_and.default(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            And(self, other)
+        aten.logical_not.default(self: bool[3, 4]) -> bool[3, 4]
+            Not(self)
+        aten.logical_or.default(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Or(self, other)
+        aten.logical_xor.default(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
+            Xor(self, other)
+        ");
+    }
+}

@@ -24,3 +24,25 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.reduce("ReduceLogSumExp", x, &axes, keepdim);
     Ok(cx.cast(value, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.logsumexp.default(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceLogSumExp(self, [0], keepdims=0)
+        aten.logsumexp.default(self: f32[s0, 4], dim=[1]) -> f32[s0]
+            ReduceLogSumExp(self, [1], keepdims=0)
+        aten.special_logsumexp.default(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceLogSumExp(self, [0], keepdims=0)
+        aten.special_logsumexp.default(self: f32[s0, 4], dim=[1]) -> f32[s0]
+            ReduceLogSumExp(self, [1], keepdims=0)
+        ");
+    }
+}

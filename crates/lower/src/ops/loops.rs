@@ -113,3 +113,85 @@ fn scan(cx: &mut Context<'_, '_>, carries: bool) -> Result<Outputs> {
     let attributes = attrs![body = graph, num_scan_inputs = elements.len() as i64];
     Ok(cx.emit_many("Scan", &inputs, attributes, count).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::test_calls::lowered_program;
+    use crate::test_program::{TestProgram, contiguous, tensor};
+
+    fn of(value: aten::ValueId) -> (&'static str, Arg) {
+        ("self", Arg::Tensor(value))
+    }
+
+    fn number(name: &'static str, value: i64) -> (&'static str, Arg) {
+        (name, Arg::Int(value))
+    }
+
+    /// `while x.sum() < 9: x = x + 1`.
+    #[test]
+    fn while_loop_as_onnx() {
+        let mut condition = TestProgram::new();
+        let x = condition.input("x", tensor(&[3]));
+        let sum = condition.node("aten.sum.default", &[of(x)], tensor(&[]));
+        let below =
+            condition.node("aten.lt.Scalar", &[of(sum), number("other", 9)], contiguous(DType::Bool, vec![]));
+        let condition = condition.into_subgraph("condition", &[below]);
+        let mut body = TestProgram::new();
+        let x = body.input("x", tensor(&[3]));
+        let next = body.node("aten.add.Tensor", &[of(x), number("other", 1)], tensor(&[3]));
+        let body = body.into_subgraph("body", &[next]);
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[3]));
+        let carried = Arg::Tensors(vec![x]);
+        let arguments = [("", condition), ("", body), ("", carried), ("", Arg::Tensors(vec![]))];
+        let y = program.node("higher_order.while_loop", &arguments, tensor(&[3]));
+        assert_snapshot!(lowered_program(program.outputs(&[y])), @r"
+        Loop(None, Less(ReduceSum(x, keepdims=0), 9.0), x, body=(_, _, t1) {
+            t2 = Add(t1, 1.0)
+            Less(ReduceSum(t2, keepdims=0), 9.0), t2
+        })
+        ");
+    }
+
+    /// Sums of the rows so far.
+    #[test]
+    fn scan_as_onnx() {
+        let mut body = TestProgram::new();
+        let (sum, row) = (body.input("sum", tensor(&[3])), body.input("row", tensor(&[3])));
+        let next = body.node("aten.add.Tensor", &[of(sum), ("other", Arg::Tensor(row))], tensor(&[3]));
+        let shown = body.node("aten.clone.default", &[of(next)], tensor(&[3]));
+        let body = body.into_subgraph("body", &[next, shown]);
+        let mut program = TestProgram::new();
+        let (first, rows) = (program.input("first", tensor(&[3])), program.input("rows", tensor(&[5, 3])));
+        let (carried, elements) = (Arg::Tensors(vec![first]), Arg::Tensors(vec![rows]));
+        let arguments = [("", body), ("", carried), ("", elements), ("", Arg::Tensors(vec![]))];
+        let results = program.nodes("higher_order.scan", &arguments, &[tensor(&[3]), tensor(&[5, 3])]);
+        assert_snapshot!(lowered_program(program.outputs(&results)), @r"
+        Scan(first, rows, body=(t1, t2) {
+            t3 = Add(t1, t2)
+            t3, Identity(t3)
+        }, num_scan_inputs=1)
+        ");
+    }
+
+    /// The sine of each row.
+    #[test]
+    fn map_as_onnx() {
+        let mut body = TestProgram::new();
+        let row = body.input("row", tensor(&[3]));
+        let sine = body.node("aten.sin.default", &[of(row)], tensor(&[3]));
+        let body = body.into_subgraph("body", &[sine]);
+        let mut program = TestProgram::new();
+        let rows = program.input("rows", tensor(&[5, 3]));
+        let arguments = [("", body), ("", Arg::Tensors(vec![rows])), ("", Arg::Tensors(vec![]))];
+        let y = program.node("higher_order.map_impl", &arguments, tensor(&[5, 3]));
+        assert_snapshot!(lowered_program(program.outputs(&[y])), @r"
+        Scan(rows, body=(t1) {
+            Sin(t1)
+        }, num_scan_inputs=1)
+        ");
+    }
+}

@@ -158,3 +158,36 @@ fn kl_div(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     reduced(cx, loss)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.mse_loss.default(self: f32[3, 4], target: f32[3, 4], reduction=0) -> f32[3, 4]
+            t1 = Sub(self, target)
+            Mul(t1, t1)
+        aten.l1_loss.default(self: f32[3, 4], target: f32[3, 4], reduction=0) -> f32[3, 4]
+            Abs(Sub(self, target))
+        aten.smooth_l1_loss.default(self: f32[3, 4], target: f32[3, 4], reduction=0) -> f32[3, 4]
+            t1 = Abs(Sub(self, target))
+            t2 = Min(t1, 1.0)
+            Mul(t2, Sub(t1, Mul(t2, 0.5)))
+        aten.huber_loss.default(self: f32[3, 4], target: f32[3, 4], reduction=0) -> f32[3, 4]
+            t1 = Abs(Sub(self, target))
+            t2 = Min(t1, 1.0)
+            Mul(t2, Sub(t1, Mul(t2, 0.5)))
+        aten.binary_cross_entropy.default(self: f32[3, 4], target: f32[3, 4], weight=None, reduction=0) -> f32[3, 4]
+            Sub(Mul(Sub(target, 1.0), Max(Log(Sub(1.0, self)), -100.0)), Mul(target, Max(Log(self), -100.0)))
+        aten.binary_cross_entropy_with_logits.default(self: f32[3, 4], target: f32[3, 4], weight=None, pos_weight=None, reduction=0) -> f32[3, 4]
+            Add(Mul(Sub(1.0, target), self), Softplus(Neg(self)))
+        aten.kl_div.default(self: f32[3, 4], target: f32[3, 4], reduction=0) -> f32[3, 4]
+            Sub(Where(Equal(target, 0.0), 0.0, Mul(target, Log(target))), Mul(target, self))
+        ");
+    }
+}

@@ -100,3 +100,33 @@ fn truth(cx: &mut Context<'_, '_>, x: crate::ir::ValueId) -> crate::ir::ValueId 
         _ => cx.cast(x, DType::Bool),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.masked_fill.Scalar(self: f32[3, 4], mask: bool[3, 4], value=2) -> f32[3, 4]
+            Where(mask, 2.0, self)
+        aten.masked_fill.Tensor(self: f32[3, 4], mask: bool[3, 4], value: f32[]) -> f32[3, 4]
+            Where(mask, value, self)
+        aten.masked_scatter.default(self: f32[3, 4], mask: bool[3, 4], source: f32[12]) -> f32[3, 4]
+            t1 = Gather(Reshape(source, [-1]), Max(Sub(CumSum(Cast(Reshape(mask, [-1]), to=i64), 0), 1), 0), axis=0)
+            Where(mask, Reshape(t1, [3, 4]), self)
+        aten.masked_select.default(self: f32[3, 4], mask: bool[3, 4]) -> f32[u0]
+            Compress(Reshape(self, [-1]), Reshape(mask, [-1]), axis=0)
+        aten.nonzero.default(self: f32[3, 4]) -> i64[u0, 2]
+            Transpose(NonZero(self), perm=[1, 0])
+        aten.argwhere.default(self: bool[3, 4]) -> i64[u0, 2]
+            Transpose(NonZero(self), perm=[1, 0])
+        aten.nonzero_numpy.default(self: bool[3, 4]) -> [i64[u0], i64[u0]]
+            t1, t2 = Split(NonZero(self), [1, 1], axis=0)
+            Squeeze(t1, [0]), Squeeze(t2, [0])
+        ");
+    }
+}

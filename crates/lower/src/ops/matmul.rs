@@ -79,3 +79,39 @@ fn chain(cx: &mut Context<'_, '_>, name: &str) -> Result<Outputs> {
         None => cx.wrong(name, "at least one matrix", "none"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
+            MatMul(self, other)
+        aten.linalg_matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
+            MatMul(self, other)
+        aten.mm.default(self: f32[2, 3], mat2: f32[3, 4]) -> f32[2, 4]
+            MatMul(self, mat2)
+        aten.bmm.default(self: f32[5, 2, 3], mat2: f32[5, 3, 4]) -> f32[5, 2, 4]
+            MatMul(self, mat2)
+        aten.mv.default(self: f32[2, 3], vec: f32[3]) -> f32[2]
+            MatMul(self, vec)
+        aten.dot.default(self: f32[3], tensor: f32[3]) -> f32[]
+            MatMul(self, tensor)
+        aten.vdot.default(self: f32[3], other: f32[3]) -> f32[]
+            MatMul(self, other)
+        aten.outer.default(self: f32[3], vec2: f32[4]) -> f32[3, 4]
+            Mul(Unsqueeze(self, [1]), vec2)
+        aten.ger.default(self: f32[3], vec2: f32[4]) -> f32[3, 4]
+            Mul(Unsqueeze(self, [1]), vec2)
+        aten.chain_matmul.default(matrices: [f32[2, 3], f32[3, 4], f32[4, 5]]) -> f32[2, 5]
+            MatMul(MatMul(matrices_0, matrices_1), matrices_2)
+        aten.linalg_multi_dot.default(tensors: [f32[3], f32[3, 4], f32[4, 5], f32[5]]) -> f32[]
+            MatMul(MatMul(MatMul(tensors_0, tensors_1), tensors_2), tensors_3)
+        ");
+    }
+}

@@ -86,3 +86,47 @@ pub(crate) fn pool_type(dtype: DType) -> DType {
         _ => DType::F64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.max_pool1d.default(self: f32[2, 3, 11], kernel_size=[2]) -> f32[2, 3, 5]
+            MaxPool(self, kernel_shape=[2], strides=[2])
+        aten.max_pool1d.default(self: f32[s0, 3, 11], kernel_size=[3], stride=[2], padding=[1], dilation=[1], ceil_mode=True) -> f32[s0, 3, 6]
+            MaxPool(self, kernel_shape=[3], strides=[2], pads=[1, 1])
+        aten.max_pool2d.default(self: f32[2, 3, 10, 11], kernel_size=[2, 2]) -> f32[2, 3, 5, 5]
+            MaxPool(self, kernel_shape=[2, 2], strides=[2, 2])
+        aten.max_pool2d.default(self: f32[s0, 3, s1, 11], kernel_size=[3, 3], stride=[2, 2], padding=[1, 1], dilation=[1, 1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1, 6]
+            MaxPool(self, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1)
+        aten.max_pool3d.default(self: f32[2, 3, 7, 8, 6], kernel_size=[2, 2, 2]) -> f32[2, 3, 3, 4, 3]
+            MaxPool(self, kernel_shape=[2, 2, 2], strides=[2, 2, 2])
+        aten.max_pool3d.default(self: f32[s0, 3, s1, 8, 6], kernel_size=[3, 3, 3], stride=[2, 2, 2], padding=[1, 1, 1], dilation=[1, 1, 1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1, 5, 4]
+            MaxPool(self, kernel_shape=[3, 3, 3], strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1], ceil_mode=1)
+        aten.max_pool1d_with_indices.default(self: f32[2, 3, 11], kernel_size=[2]) -> (f32[2, 3, 5], i64[2, 3, 5])
+            t1, t2 = MaxPool(self, kernel_shape=[2], strides=[2])
+            t1, Mod(t2, [11])
+        aten.max_pool1d_with_indices.default(self: f32[s0, 3, s1], kernel_size=[3], stride=[2], padding=[1], dilation=[1], ceil_mode=True) -> (f32[s0, 3, ((s1//2)) + 1], i64[s0, 3, ((s1//2)) + 1])
+            t1, t2 = MaxPool(self, kernel_shape=[3], strides=[2], pads=[1, 1], ceil_mode=1)
+            t1, Mod(t2, Shape(self, start=2, end=3))
+        aten.max_pool2d_with_indices.default(self: f32[2, 3, 10, 11], kernel_size=[2, 2]) -> (f32[2, 3, 5, 5], i64[2, 3, 5, 5])
+            t1, t2 = MaxPool(self, kernel_shape=[2, 2], strides=[2, 2])
+            t1, Mod(t2, [110])
+        aten.max_pool2d_with_indices.default(self: f32[s0, 3, s1, 11], kernel_size=[3, 3], stride=[2, 2], padding=[1, 1], dilation=[1, 1], ceil_mode=True) -> (f32[s0, 3, ((s1//2)) + 1, 6], i64[s0, 3, ((s1//2)) + 1, 6])
+            t1, t2 = MaxPool(self, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1)
+            t1, Mod(t2, Mul([11], Shape(self, start=2, end=3)))
+        aten.max_pool3d_with_indices.default(self: f32[2, 3, 7, 8, 6], kernel_size=[2, 2, 2]) -> (f32[2, 3, 3, 4, 3], i64[2, 3, 3, 4, 3])
+            t1, t2 = MaxPool(self, kernel_shape=[2, 2, 2], strides=[2, 2, 2])
+            t1, Mod(t2, [336])
+        aten.max_pool3d_with_indices.default(self: f32[s0, 3, s1, 8, 6], kernel_size=[3, 3, 3], stride=[2, 2, 2], padding=[1, 1, 1], dilation=[1, 1, 1], ceil_mode=True) -> (f32[s0, 3, ((s1//2)) + 1, 5, 4], i64[s0, 3, ((s1//2)) + 1, 5, 4])
+            t1, t2 = MaxPool(self, kernel_shape=[3, 3, 3], strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1], ceil_mode=1)
+            t1, Mod(t2, Mul([48], Shape(self, start=2, end=3)))
+        ");
+    }
+}

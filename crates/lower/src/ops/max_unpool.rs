@@ -34,3 +34,23 @@ fn unpool(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
     let filled = cx.emit("ScatterElements", &[zeros, places, x], attrs![axis = lead.len() as i64]);
     Ok(cx.reshape(filled, &out.sizes)?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.max_unpool2d.default(self: f32[2, 3, 3, 4], indices: i64[2, 3, 3, 4], output_size=[6, 8]) -> f32[2, 3, 6, 8]
+            t1 = ScatterElements(f32[2, 3, 48], Reshape(indices, [2, 3, 12]), Reshape(self, [2, 3, 12]), axis=2)
+            Reshape(t1, [2, 3, 6, 8])
+        aten.max_unpool3d.default(self: f32[2, 3, 2, 3, 4], indices: i64[2, 3, 2, 3, 4], output_size=[4, 6, 8], stride=[2, 2, 2], padding=[0, 0, 0]) -> f32[2, 3, 4, 6, 8]
+            t1 = ScatterElements(f32[2, 3, 192], Reshape(indices, [2, 3, 24]), Reshape(self, [2, 3, 24]), axis=2)
+            Reshape(t1, [2, 3, 4, 6, 8])
+        ");
+    }
+}

@@ -36,3 +36,24 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(grids.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.meshgrid.default(tensors: [f32[3], f32[4]]) -> [f32[3, 4], f32[3, 4]]
+            Expand(Reshape(tensors_0, [3, 1]), [3, 4]), Expand(Reshape(tensors_1, [1, 4]), [3, 4])
+        aten.meshgrid.indexing(tensors: [f32[3], f32[4]], indexing='ij') -> [f32[3, 4], f32[3, 4]]
+            Expand(Reshape(tensors_0, [3, 1]), [3, 4]), Expand(Reshape(tensors_1, [1, 4]), [3, 4])
+        aten.meshgrid.indexing(tensors: [f32[s0], f32[4]], indexing='ij') -> [f32[s0, 4], f32[s0, 4]]
+            t1 = Concat(Shape(tensors_0, start=0, end=1), [4], axis=0)
+            Expand(Reshape(tensors_0, [0, 1]), t1), Expand(Reshape(tensors_1, [1, 4]), t1)
+        ");
+    }
+}

@@ -61,7 +61,6 @@ families! {
     im2col,
     index,
     index_put,
-    is_all_true,
     isin,
     item,
     join,

@@ -98,3 +98,82 @@ fn corrected_count(cx: &mut Context<'_, '_>, axes: &[i64]) -> Result<ValueId> {
     let less = with_number(cx, "Sub", count, correction);
     Ok(cx.emit("Relu", &[less], vec![]))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.std.correction(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+            Sqrt(t1)
+        aten.std.correction(self: f32[s0, 5], dim=[1], correction=0) -> f32[s0]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [1], keepdims=1)), [1], keepdims=0)
+            Sqrt(Div(t1, 5.0))
+        aten.std.default(self: f32[2, 3]) -> f32[]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, keepdims=1)), keepdims=0)
+            Sqrt(Div(t1, 5.0))
+        aten.std.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+            Sqrt(t1)
+        aten.std.dim(self: f32[s0, 5], dim=[0]) -> f32[5]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
+            Sqrt(Div(t1, Relu(t2)))
+        aten.std_mean.correction(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            Sqrt(ReduceSumSquare(Sub(self, t1), [0], keepdims=0)), Reshape(t1, [3, 4])
+        aten.std_mean.correction(self: f32[s0, 5], dim=[1], correction=0) -> (f32[s0], f32[s0])
+            t1 = ReduceMean(self, [1], keepdims=1)
+            t2 = Sqrt(Div(ReduceSumSquare(Sub(self, t1), [1], keepdims=0), 5.0))
+            t2, Reshape(t1, [-1])
+        aten.std_mean.default(self: f32[2, 3]) -> (f32[], f32[])
+            t1 = ReduceMean(self, keepdims=1)
+            Sqrt(Div(ReduceSumSquare(Sub(self, t1), keepdims=0), 5.0)), Reshape(t1, i64[0])
+        aten.std_mean.dim(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            Sqrt(ReduceSumSquare(Sub(self, t1), [0], keepdims=0)), Reshape(t1, [3, 4])
+        aten.std_mean.dim(self: f32[s0, 5], dim=[0]) -> (f32[5], f32[5])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
+            t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
+            Sqrt(t3), Reshape(t1, [5])
+        aten.var.correction(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+        aten.var.correction(self: f32[s0, 5], dim=[1], correction=0) -> f32[s0]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [1], keepdims=1)), [1], keepdims=0)
+            Div(t1, 5.0)
+        aten.var.default(self: f32[2, 3]) -> f32[]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, keepdims=1)), keepdims=0)
+            Div(t1, 5.0)
+        aten.var.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+        aten.var.dim(self: f32[s0, 5], dim=[0]) -> f32[5]
+            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
+            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
+            Div(t1, Relu(t2))
+        aten.var_mean.correction(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Reshape(t1, [3, 4])
+        aten.var_mean.correction(self: f32[s0, 5], dim=[1], correction=0) -> (f32[s0], f32[s0])
+            t1 = ReduceMean(self, [1], keepdims=1)
+            Div(ReduceSumSquare(Sub(self, t1), [1], keepdims=0), 5.0), Reshape(t1, [-1])
+        aten.var_mean.default(self: f32[2, 3]) -> (f32[], f32[])
+            t1 = ReduceMean(self, keepdims=1)
+            Div(ReduceSumSquare(Sub(self, t1), keepdims=0), 5.0), Reshape(t1, i64[0])
+        aten.var_mean.dim(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Reshape(t1, [3, 4])
+        aten.var_mean.dim(self: f32[s0, 5], dim=[0]) -> (f32[5], f32[5])
+            t1 = ReduceMean(self, [0], keepdims=1)
+            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
+            t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
+            t3, Reshape(t1, [5])
+        ");
+    }
+}

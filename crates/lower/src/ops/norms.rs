@@ -194,3 +194,41 @@ fn matrix(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.reshape(value, &sizes)?;
     rounded(cx, value)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.dist.default(self: f32[2, 3], other: f32[3]) -> f32[]
+            ReduceL2(Sub(self, other), keepdims=0)
+        aten.frobenius_norm.dim(self: f32[2, 3, 4], dim=[0, 1]) -> f32[4]
+            ReduceL2(self, [0, 1], keepdims=0)
+        aten.linalg_matrix_norm.default(self: f32[2, 3, 4], ord=1) -> f32[2]
+            Reshape(ReduceMax(ReduceL1(self, [1], keepdims=1), [2], keepdims=1), [2])
+        aten.linalg_matrix_norm.str_ord(self: f32[2, 3, 4]) -> f32[2]
+            ReduceL2(self, [1, 2], keepdims=0)
+        aten.linalg_norm.default(self: f32[5], ord=2) -> f32[]
+            ReduceL2(self, keepdims=0)
+        aten.linalg_norm.ord_str(self: f32[3, 4], ord='fro') -> f32[]
+            ReduceL2(self, [0, 1], keepdims=0)
+        aten.linalg_vector_norm.default(self: f32[2, 3, 4]) -> f32[]
+            ReduceL2(self, keepdims=0)
+        aten.linalg_vector_norm.default(self: f32[s0, 3], ord=2, dim=[-1], keepdim=True) -> f32[s0, 1]
+            ReduceL2(self, [1], keepdims=1)
+        aten.norm.Scalar(self: f32[2, 3]) -> f32[]
+            ReduceL2(self, keepdims=0)
+        aten.norm.ScalarOpt_dim(self: f32[2, 3], p=2, dim=[1]) -> f32[2]
+            ReduceL2(self, [1], keepdims=0)
+        aten.norm.ScalarOpt_dim_dtype(self: f32[2, 3], p=2, dim=[1], keepdim=False, dtype=f64) -> f64[2]
+            ReduceL2(Cast(self, to=f64), [1], keepdims=0)
+        aten.norm.ScalarOpt_dtype(self: f32[2, 3], p=2, dtype=f64) -> f64[]
+            ReduceL2(Cast(self, to=f64), keepdims=0)
+        ");
+    }
+}

@@ -31,3 +31,19 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let hot = cx.emit("OneHot", &[row, depth, values], attrs![axis = -1]);
     Ok(cx.squeeze(hot, &[0]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.one_hot.default(self: i64[4], num_classes=5) -> i64[4, 5]
+            OneHot(self, [5], [0, 1], axis=-1)
+        ");
+    }
+}

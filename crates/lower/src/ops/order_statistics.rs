@@ -218,3 +218,75 @@ fn interpolated(cx: &mut Context<'_, '_>, values: ValueId, place: ValueId, axis:
         Some(other) => cx.wrong("interpolation", "one of PyTorch's interpolations", other.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.median.default(self: f32[3, 5]) -> f32[]
+            t1, _ = TopK(Reshape(self, [-1]), [8], axis=0, largest=0, sorted=1)
+            Gather(t1, -1, axis=0)
+        aten.median.default(self: f32[s0, 5]) -> f32[]
+            t1, _ = TopK(Reshape(self, [-1]), Div(Add(Mul([5], Shape(self, start=0, end=1)), [1]), [2]), axis=0, largest=0, sorted=1)
+            Gather(t1, -1, axis=0)
+        aten.median.dim(self: f32[3, 5], dim=0) -> (f32[5], i64[5])
+            t1, t2 = TopK(self, [2], axis=0, largest=0, sorted=1)
+            Gather(t1, -1, axis=0), Gather(t2, -1, axis=0)
+        aten.median.dim(self: f32[4, s0], dim=1) -> (f32[4], i64[4])
+            t1, t2 = TopK(self, Div(Add(Shape(self, start=1, end=2), [1]), [2]), axis=1, largest=0, sorted=1)
+            Gather(t1, -1, axis=1), Gather(t2, -1, axis=1)
+        aten.mode.default(self: i64[4, 9]) -> (i64[4], i64[4])
+            t1, t2 = TopK(self, [9], axis=1, largest=0, sorted=1)
+            t3 = ReduceSum(Cast(Equal(Unsqueeze(t1, [2]), Unsqueeze(t1, [1])), to=i32), [2], keepdims=0)
+            t4 = ArgMax(t3, axis=1, keepdims=1)
+            t5 = Add(t4, Sub(Cast(ReduceMax(t3, [1], keepdims=1), to=i64), 1))
+            Reshape(GatherElements(t1, t4, axis=1), [4]), Reshape(GatherElements(t2, t5, axis=1), [4])
+        aten.nanmedian.default(self: f32[3, 4]) -> f32[]
+            t1 = Reshape(self, [-1])
+            t2 = IsNaN(t1)
+            t3, _ = TopK(Where(t2, inf, t1), [12], axis=0, largest=0, sorted=1)
+            t4 = ReduceSum(Cast(Not(t2), to=i64), [0], keepdims=1)
+            t5 = Where(Equal(t4, 0), NaN, GatherElements(t3, Div(Max(Sub(t4, 1), 0), 2), axis=0))
+            Reshape(t5, i64[0])
+        aten.nanmedian.dim(self: f32[2, 4], dim=0) -> (f32[4], i64[4])
+            t1 = IsNaN(self)
+            t2, t3 = TopK(Where(t1, inf, self), [2], axis=0, largest=0, sorted=1)
+            t4 = ReduceSum(Cast(Not(t1), to=i64), [0], keepdims=1)
+            t5 = Div(Max(Sub(t4, 1), 0), 2)
+            t6 = Reshape(Where(Equal(t4, 0), NaN, GatherElements(t2, t5, axis=0)), [4])
+            t6, Reshape(GatherElements(t3, t5, axis=0), [4])
+        aten.nanmedian.dim(self: f32[s0, 6], dim=1) -> (f32[s0], i64[s0])
+            t1 = IsNaN(self)
+            t2, t3 = TopK(Where(t1, inf, self), [6], axis=1, largest=0, sorted=1)
+            t4 = ReduceSum(Cast(Not(t1), to=i64), [1], keepdims=1)
+            t5 = Div(Max(Sub(t4, 1), 0), 2)
+            t6 = Reshape(Where(Equal(t4, 0), NaN, GatherElements(t2, t5, axis=1)), [-1])
+            t6, Reshape(GatherElements(t3, t5, axis=1), [-1])
+        aten.quantile.default(self: f32[3, 5], q: f32[3], dim=0, keepdim=True) -> f32[3, 1, 5]
+            t1, _ = TopK(Transpose(self, perm=[1, 0]), [3], axis=1, largest=0, sorted=1)
+            t2 = Mul(q, 2.0)
+            t3 = Floor(t2)
+            t4 = Gather(t1, Cast(t3, to=i64), axis=1)
+            t5 = Mul(Sub(Gather(t1, Cast(Ceil(t2), to=i64), axis=1), t4), Sub(t2, t3))
+            Reshape(Transpose(Add(t4, t5), perm=[1, 0]), [3, 1, 5])
+        aten.quantile.scalar(self: f32[3, 5], q=0.3, dim=1) -> f32[3]
+            t1, _ = TopK(self, [5], axis=1, largest=0, sorted=1)
+            t2 = Gather(t1, 1, axis=1)
+            Reshape(Add(t2, Mul(Sub(Gather(t1, 2, axis=1), t2), 0.20000005)), [3])
+        aten.quantile.scalar(self: f32[3, s0], q=0.3, dim=1) -> f32[3]
+            t1 = Shape(self, start=1, end=2)
+            t2, _ = TopK(self, t1, axis=1, largest=0, sorted=1)
+            t3 = Mul(0.3, Sub(Squeeze(Cast(t1, to=f32), [0]), 1.0))
+            t4 = Floor(t3)
+            t5 = Gather(t2, Cast(t4, to=i64), axis=1)
+            t6 = Mul(Sub(Gather(t2, Cast(Ceil(t3), to=i64), axis=1), t5), Sub(t3, t4))
+            Reshape(Add(t5, t6), [3])
+        ");
+    }
+}

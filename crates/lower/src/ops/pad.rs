@@ -183,3 +183,37 @@ fn wrapped(cx: &mut Context<'_, '_>, x: ValueId, before: &[Dim], behind: &[Dim])
     }
     y
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.pad.default(self: f32[2, 3, 4], pad=[1, 2]) -> f32[2, 3, 7]
+            Pad(self, [0, 0, 1, 0, 0, 2])
+        aten._pad_enum.default(self: f32[2, 3, 5], pad=[1, 2], mode=0) -> f32[2, 3, 8]
+            Pad(self, [0, 0, 1, 0, 0, 2], mode=reflect)
+        aten.constant_pad_nd.default(self: f32[2, 3], pad=[1, 2, 3, 4]) -> f32[9, 6]
+            Pad(self, [3, 1, 4, 2])
+        aten._pad_circular.default(self: f32[2, 3, 5], pad=[1, 2]) -> f32[2, 3, 8]
+            Pad(self, [0, 0, 1, 0, 0, 2], mode=wrap)
+        aten.reflection_pad1d.default(self: f32[2, 3, 5], padding=[1, 2]) -> f32[2, 3, 8]
+            Pad(self, [0, 0, 1, 0, 0, 2], mode=reflect)
+        aten.reflection_pad2d.default(self: f32[2, 3, 5, 6], padding=[1, 2, 0, 3]) -> f32[2, 3, 8, 9]
+            Pad(self, [0, 0, 0, 1, 0, 0, 3, 2], mode=reflect)
+        aten.reflection_pad3d.default(self: f32[2, 3, 4, 5, 6], padding=[1, 2, 0, 3, 2, 1]) -> f32[2, 3, 7, 8, 9]
+            Pad(self, [0, 0, 2, 0, 1, 0, 0, 1, 3, 2], mode=reflect)
+        aten.replication_pad1d.default(self: f32[2, 3, 5], padding=[1, 2]) -> f32[2, 3, 8]
+            Pad(self, [0, 0, 1, 0, 0, 2], mode=edge)
+        aten.replication_pad2d.default(self: f32[2, 3, 5, 6], padding=[1, 2, 0, 3]) -> f32[2, 3, 8, 9]
+            Pad(self, [0, 0, 0, 1, 0, 0, 3, 2], mode=edge)
+        aten.replication_pad3d.default(self: f32[2, 3, 4, 5, 6], padding=[1, 2, 0, 3, 2, 1]) -> f32[2, 3, 7, 8, 9]
+            Pad(self, [0, 0, 2, 0, 1, 0, 0, 1, 3, 2], mode=edge)
+        ");
+    }
+}

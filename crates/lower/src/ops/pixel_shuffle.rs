@@ -83,3 +83,31 @@ fn channels(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let split = vec![Dim::Static(groups), Dim::Static(channels / groups.max(1)), product(rest)];
     Ok(reorder(cx, std::slice::from_ref(batch), split, &[1, 0, 2])?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.pixel_shuffle.default(self: f32[2, 12, 3, 4], upscale_factor=2) -> f32[2, 3, 6, 8]
+            DepthToSpace(self, blocksize=2, mode=CRD)
+        aten.pixel_unshuffle.default(self: f32[2, 3, 6, 4], downscale_factor=2) -> f32[2, 12, 3, 2]
+            t1 = Transpose(Reshape(self, [2, 3, 3, 2, 2, 2]), perm=[0, 1, 3, 5, 2, 4])
+            Reshape(t1, [2, 12, 3, 2])
+        aten.pixel_unshuffle.default(self: f32[s0, 3, 6, 9], downscale_factor=3) -> f32[s0, 27, 2, 3]
+            t1 = Transpose(Reshape(self, [0, 3, 2, 3, 3, 3]), perm=[0, 1, 3, 5, 2, 4])
+            Reshape(t1, [0, 27, 2, 3])
+        aten.channel_shuffle.default(self: f32[2, 6, 3, 4], groups=3) -> f32[2, 6, 3, 4]
+            Reshape(Transpose(Reshape(self, [2, 3, 2, 12]), perm=[0, 2, 1, 3]), [2, 6, 3, 4])
+        aten.channel_shuffle.default(self: f32[s0, 6, s1, 4], groups=3) -> f32[s0, 6, s1, 4]
+            Reshape(Transpose(Reshape(self, [0, 3, 2, -1]), perm=[0, 2, 1, 3]), [0, 6, -1, 4])
+        aten.native_channel_shuffle.default(self: f32[2, 6, 3, 4], groups=3) -> f32[2, 6, 3, 4]
+            Reshape(Transpose(Reshape(self, [2, 3, 2, 12]), perm=[0, 2, 1, 3]), [2, 6, 3, 4])
+        ");
+    }
+}

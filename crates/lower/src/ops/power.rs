@@ -87,3 +87,34 @@ fn known(cx: &mut Context<'_, '_>, base: ValueId, exponent: Scalar) -> Option<Va
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.float_power.Scalar(self=3, exponent: f32[4]) -> f64[4]
+            Pow(3.0:f64, Cast(exponent, to=f64))
+        aten.float_power.Tensor(self: f64[4], exponent: f32[4]) -> f64[4]
+            Pow(self, Cast(exponent, to=f64))
+        aten.float_power.Tensor_Scalar(self: f32[4], exponent=2) -> f64[4]
+            Pow(Cast(self, to=f64), 2.0:f64)
+        aten.float_power.Tensor_Tensor(self: f32[4], exponent: i64[4]) -> f64[4]
+            Pow(Cast(self, to=f64), Cast(exponent, to=f64))
+        aten.pow.Scalar(self=2, exponent: i64[4]) -> i64[4]
+            Pow(2, exponent)
+        aten.pow.Scalar(self=10000, exponent: f32[s0, 4]) -> f32[s0, 4]
+            Pow(10000.0, exponent)
+        aten.pow.Tensor(self: f32[4], exponent: f32[4]) -> f32[4]
+            Pow(self, exponent)
+        aten.pow.Tensor_Scalar(self: f32[2, 3], exponent=2) -> f32[2, 3]
+            Pow(self, 2.0)
+        aten.pow.Tensor_Tensor(self: f64[4], exponent: f64[4]) -> f64[4]
+            Pow(self, exponent)
+        ");
+    }
+}

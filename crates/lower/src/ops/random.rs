@@ -234,11 +234,12 @@ fn integers(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     let low = bound(cx, ["low", "from"])?.unwrap_or(Scalar::Int(0));
     let Some(high) = bound(cx, ["high", "to"])? else { return cx.refuse("has no upper bound") };
+    let from_zero = low.is(0.0);
     let (low, high) = (cx.scalar_value(low, DType::F64), cx.scalar_value(high, DType::F64));
     let width = cx.emit("Sub", &[high, low], vec![]);
     let scaled = cx.emit("Mul", &[value, width], vec![]);
     let whole = cx.emit("Floor", &[scaled], vec![]);
-    let moved = cx.emit("Add", &[whole, low], vec![]);
+    let moved = if from_zero { whole } else { cx.emit("Add", &[whole, low], vec![]) };
     rounded(cx, moved)
 }
 
@@ -312,4 +313,98 @@ fn multinomial(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let noisy = cx.emit("Sub", &[log, outer], vec![]);
     let [_, drawn] = top(cx, noisy, axis, &samples, true, true)?;
     Ok(drawn.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.bernoulli.Tensor(self: f32[2, 3], p: f32[2, 3]) -> f32[2, 3]
+            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), p), to=f32)
+        aten.bernoulli.default(self: f32[2, 3]) -> f32[2, 3]
+            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), self), to=f32)
+        aten.bernoulli.float(self: f32[3, 4], p=0.3) -> f32[3, 4]
+            Cast(Less(RandomUniform(shape=[3, 4], dtype=f32), 0.3), to=f32)
+        aten.bernoulli.p(self: f32[2, 3], p=0.3) -> f32[2, 3]
+            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), 0.3), to=f32)
+        aten.cauchy.default(self: f32[2, 3], median=0.5, sigma=2.0) -> f32[2, 3]
+            t1 = Mul(Sub(RandomUniform(shape=[2, 3], dtype=f32), 0.5), 3.1415927)
+            Add(Mul(Tan(t1), 2.0), 0.5)
+        aten.exponential.default(self: f32[2, 3], lambd=2.0) -> f32[2, 3]
+            Div(Log(Sub(1.0, RandomUniform(shape=[2, 3], dtype=f32))), -2.0)
+        aten.geometric.default(self: f32[2, 3], p=0.3) -> f32[2, 3]
+            t1 = Div(Log(Sub(1.0, RandomUniform(shape=[2, 3], dtype=f32))), -0.35667494)
+            Max(Ceil(t1), 1.0)
+        aten.log_normal.default(self: f32[2, 3]) -> f32[2, 3]
+            Exp(Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), 1.0))
+        aten.multinomial.default(self: f32[4], num_samples=1) -> i64[1]
+            t1 = Multinomial(Unsqueeze(Log(self), [0]), sample_size=1, dtype=i64)
+            Squeeze(t1, [0])
+        aten.normal.Tensor_Tensor(mean: f32[2, 3], std: f32[3]) -> f32[2, 3]
+            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), std), mean)
+        aten.normal.Tensor_float(mean: f32[2, 3], std=2.0) -> f32[2, 3]
+            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), mean)
+        aten.normal.default(self: f32[s0, 4], mean=1.0, std=2.0) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
+            Add(Mul(RandomNormalLike(t1, dtype=f32), 2.0), 1.0)
+        aten.normal.float_Tensor(mean=1.0, std: f32[2, 3]) -> f32[2, 3]
+            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), std), 1.0)
+        aten.normal.float_float(mean=1.0, std=2.0, size=[2, 3]) -> f32[2, 3]
+            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), 1.0)
+        aten.normal_functional.default(self: f32[2, 3], mean=1.0, std=3.0) -> f32[2, 3]
+            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 3.0), 1.0)
+        aten.rand.default(size=[2, 3]) -> f32[2, 3]
+            RandomUniform(shape=[2, 3], dtype=f32)
+        aten.rand.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
+            RandomUniformLike(t1, dtype=f32)
+        aten.rand_like.default(self: f32[2, 3]) -> f32[2, 3]
+            RandomUniform(shape=[2, 3], dtype=f32)
+        aten.rand_like.default(self: f32[s0, 4]) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
+            RandomUniformLike(t1, dtype=f32)
+        aten.randint.default(high=7, size=[2, 3]) -> i64[2, 3]
+            Cast(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 7.0:f64)), to=i64)
+        aten.randint.default(high=s0, size=[4], device=cpu, pin_memory=False) -> i64[4]
+            t1 = Mul(RandomUniform(shape=[4], dtype=f64), Squeeze(Cast(Unsqueeze(s0, [0]), to=f64), [0]))
+            Cast(Floor(t1), to=i64)
+        aten.randint.low(low=-2, high=7, size=[2, 3], dtype=i32) -> i32[2, 3]
+            t1 = Add(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 9.0:f64)), -2.0:f64)
+            Cast(t1, to=i32)
+        aten.randint_like.default(self: f32[3], high=1, pin_memory=False) -> f32[3]
+            Cast(Floor(RandomUniform(shape=[3], dtype=f64)), to=f32)
+        aten.randint_like.low_dtype(self: f32[2, 3], low=1, high=9) -> f32[2, 3]
+            t1 = Add(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 8.0:f64)), 1.0:f64)
+            Cast(t1, to=f32)
+        aten.randn.default(size=[2, 3]) -> f32[2, 3]
+            RandomNormal(shape=[2, 3], dtype=f32)
+        aten.randn.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
+            RandomNormalLike(t1, dtype=f32)
+        aten.randn_like.default(self: f32[2, 3]) -> f32[2, 3]
+            RandomNormal(shape=[2, 3], dtype=f32)
+        aten.randn_like.default(self: f32[s0, 4]) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
+            RandomNormalLike(t1, dtype=f32)
+        aten.random.from(self: f32[3, 4], from=2, to=9) -> f32[3, 4]
+            t1 = Add(Floor(Mul(RandomUniform(shape=[3, 4], dtype=f64), 7.0:f64)), 2.0:f64)
+            Cast(t1, to=f32)
+        aten.random.to(self: f32[4], to=1) -> f32[4]
+            Cast(Floor(RandomUniform(shape=[4], dtype=f64)), to=f32)
+        aten.randperm.default(n=6) -> i64[6]
+            _, t1 = TopK(RandomUniform(shape=[6], dtype=f32), [6], axis=0, largest=1, sorted=1)
+            t1
+        aten.uniform.default(self: f32[2, 3], from=-2.0, to=5.0) -> f32[2, 3]
+            Add(Mul(RandomUniform(shape=[2, 3], dtype=f32), 7.0), -2.0)
+        aten.uniform.default(self: f32[s0, 4]) -> f32[s0, 4]
+            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
+            RandomUniformLike(t1, dtype=f32)
+        ");
+    }
 }

@@ -110,3 +110,33 @@ fn gru(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let y = cx.emit("Add", &[new, kept], vec![]);
     Ok(cx.cast(y, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.lstm_cell.default(input: f32[2, 3], hx: [f32[2, 5], f32[2, 5]], w_ih: param f32[20, 3], w_hh: param f32[20, 5], b_ih: param f32[20], b_hh: param f32[20]) -> (f32[2, 5], f32[2, 5])
+            t1 = Add(Gemm(input, w_ih, b_ih, transB=1), Gemm(hx_0, w_hh, b_hh, transB=1))
+            t2, t3, t4, t5 = Split(t1, [5, 5, 5, 5], axis=-1)
+            t6 = Add(Mul(Sigmoid(t3), hx_1), Mul(Sigmoid(t2), Tanh(t4)))
+            Mul(Sigmoid(t5), Tanh(t6)), t6
+        aten.gru_cell.default(input: f32[2, 3], hx: f32[2, 5], w_ih: param f32[15, 3], w_hh: param f32[15, 5], b_ih: param f32[15], b_hh: param f32[15]) -> f32[2, 5]
+            t1, t2, t3 = Split(Gemm(input, w_ih, b_ih, transB=1), [5, 5, 5], axis=-1)
+            t4, t5, t6 = Split(Gemm(hx, w_hh, b_hh, transB=1), [5, 5, 5], axis=-1)
+            t7 = Tanh(Add(t3, Mul(Sigmoid(Add(t1, t4)), t6)))
+            Add(t7, Mul(Sigmoid(Add(t2, t5)), Sub(hx, t7)))
+        aten.rnn_tanh_cell.default(input: f32[2, 3], hx: f32[2, 5], w_ih: param f32[5, 3], w_hh: param f32[5, 5], b_ih: param f32[5], b_hh: param f32[5]) -> f32[2, 5]
+            t1 = Add(Gemm(input, w_ih, b_ih, transB=1), Gemm(hx, w_hh, b_hh, transB=1))
+            Tanh(t1)
+        aten.rnn_relu_cell.default(input: f32[2, 3], hx: f32[2, 5], w_ih: param f32[5, 3], w_hh: param f32[5, 5], b_ih: param f32[5], b_hh: param f32[5]) -> f32[2, 5]
+            t1 = Add(Gemm(input, w_ih, b_ih, transB=1), Gemm(hx, w_hh, b_hh, transB=1))
+            Relu(t1)
+        ");
+    }
+}

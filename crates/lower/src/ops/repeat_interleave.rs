@@ -52,3 +52,24 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let places = places(cx)?;
     Ok(cx.emit("Gather", &[x, places], attrs![axis = axis]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.repeat_interleave.Tensor(repeats: i64[3]) -> i64[u0]
+            t1 = Unsqueeze(Range(0, ReduceSum(repeats, [0], keepdims=0), 1), [1])
+            ReduceSum(Cast(GreaterOrEqual(t1, CumSum(repeats, 0)), to=i64), [1], keepdims=0)
+        aten.repeat_interleave.self_Tensor(self: f32[3, 2], repeats: i64[3], dim=0) -> f32[u0, 2]
+            t1 = Unsqueeze(Range(0, ReduceSum(repeats, [0], keepdims=0), 1), [1])
+            t2 = ReduceSum(Cast(GreaterOrEqual(t1, CumSum(repeats, 0)), to=i64), [1], keepdims=0)
+            Gather(self, t2, axis=0)
+        ");
+    }
+}

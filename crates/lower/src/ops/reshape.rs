@@ -30,3 +30,50 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let sizes = model_shape(cx.out()?);
     Ok(cx.reshape(x, &sizes)?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.view.default(self: f32[2, 3, 4], size=[6, 4]) -> f32[6, 4]
+            Reshape(self, [6, 4])
+        aten.view.default(self: f32[s0, s1, 6], size=[s0, s1, 2, 3]) -> f32[s0, s1, 2, 3]
+            Reshape(self, [0, 0, 2, 3])
+        aten.view_copy.default(self: f32[2, 3, 4], size=[6, 4]) -> f32[6, 4]
+            Reshape(self, [6, 4])
+        aten._unsafe_view.default(self: f32[2, 3, 4], size=[6, 4]) -> f32[6, 4]
+            Reshape(self, [6, 4])
+        aten.view_as.default(self: f32[2, 3], other: i64[3, 2]) -> f32[3, 2]
+            Reshape(self, [3, 2])
+        aten.reshape.default(self: f32[2, 3, 4], shape=[6, 4]) -> f32[6, 4]
+            Reshape(self, [6, 4])
+        aten.reshape.default(self: f32[s0, s1, 6], shape=[s1, s0, 6]) -> f32[s1, s0, 6]
+            t1 = Concat(Shape(self, start=1, end=2), Shape(self, start=0, end=1), [6], axis=0)
+            Reshape(self, t1)
+        aten.reshape_as.default(self: f32[2, 3], other: i64[6]) -> f32[6]
+            Reshape(self, [6])
+        aten._reshape_alias.default(self: f32[2, 3], size=[3, 2], stride=[2, 1]) -> f32[3, 2]
+            Reshape(self, [3, 2])
+        aten.flatten.using_ints(self: f32[2, 3, 4]) -> f32[24]
+            Reshape(self, [24])
+        aten.flatten.using_ints(self: f32[s0, 3, 4, 5], start_dim=-3, end_dim=-2) -> f32[s0, 12, 5]
+            Reshape(self, [0, 12, 5])
+        aten.unflatten.int(self: f32[2, 6], dim=-1, sizes=[2, -1]) -> f32[2, 2, 3]
+            Reshape(self, [2, 2, 3])
+        aten.ravel.default(self: f32[2, 3]) -> f32[6]
+            Reshape(self, [6])
+        aten.atleast_1d.default(self: f32[]) -> f32[1]
+            Reshape(self, [1])
+        aten.atleast_2d.default(self: f32[]) -> f32[1, 1]
+            Reshape(self, [1, 1])
+        aten.atleast_3d.default(self: f32[]) -> f32[1, 1, 1]
+            Reshape(self, [1, 1, 1])
+        ");
+    }
+}

@@ -76,3 +76,28 @@ fn composed(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId)> {
     let inverse_type = cx.out_metas().get(1).map_or(compute, |meta| meta.dtype);
     Ok((cx.cast(y, dtype), cx.cast(inverse, inverse_type)))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.rms_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], eps=1e-05) -> f32[2, 3, 8]
+            t1 = Sqrt(Add(ReduceMean(Pow(input, 2.0), [-1], keepdims=1), 1e-5))
+            Mul(Div(input, t1), weight)
+        aten.rms_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], eps=1e-05) -> f32[2, 3, 8] at opset 24
+            RMSNormalization(input, weight, axis=-1, epsilon=1e-5)
+        aten._fused_rms_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], eps=1e-05) -> (f32[2, 3, 8], f32[2, 3, 1])
+            t1 = Sqrt(Add(ReduceMean(Pow(input, 2.0), [-1], keepdims=1), 1e-5))
+            Mul(Div(input, t1), weight), Reciprocal(t1)
+        aten._fused_rms_norm.default(input: f32[2, 3, 8], normalized_shape=[8], weight: param f32[8], eps=1e-05) -> (f32[2, 3, 8], f32[2, 3, 1]) at opset 24
+            t1 = Sqrt(Add(ReduceMean(Pow(input, 2.0), [-1], keepdims=1), 1e-5))
+            RMSNormalization(input, weight, axis=-1, epsilon=1e-5), Reciprocal(t1)
+        ");
+    }
+}

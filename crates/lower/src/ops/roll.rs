@@ -98,3 +98,30 @@ fn rot90(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     .into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.roll.default(self: f32[4, 5], shifts=[1], dims=[0]) -> f32[4, 5]
+            Concat(Slice(self, [3], [max], [0]), Slice(self, [0], [3], [0]), axis=0)
+        aten.roll.default(self: f32[s0, 4, 5], shifts=[1, 2], dims=[1, 2]) -> f32[s0, 4, 5]
+            t1 = Concat(Slice(self, [3], [max], [1]), Slice(self, [0], [3], [1]), axis=1)
+            Concat(Slice(t1, [3], [max], [2]), Slice(t1, [0], [3], [2]), axis=2)
+        aten.flip.default(self: f32[4, 5], dims=[0]) -> f32[4, 5]
+            Slice(self, [-1], [-max], [0], [-1])
+        aten.fliplr.default(self: f32[4, 5]) -> f32[4, 5]
+            Slice(self, [-1], [-max], [1], [-1])
+        aten.flipud.default(self: f32[4, 5]) -> f32[4, 5]
+            Slice(self, [-1], [-max], [0], [-1])
+        aten.rot90.default(self: f32[3, 4, 5], k=0, dims=[0, 2]) -> f32[3, 4, 5]
+            Identity(self)
+        ");
+    }
+}

@@ -58,3 +58,33 @@ fn decimals(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let rounded = cx.apply("Round", &[scaled], vec![]);
     Ok(with_number(cx, after, rounded, scale).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.ceil.default(self: f32[2, 3]) -> f32[2, 3]
+            Ceil(self)
+        aten.fix.default(self: f32[2, 3]) -> f32[2, 3]
+            Mul(Sign(self), Floor(Abs(self)))
+        aten.floor.default(self: f32[2, 3]) -> f32[2, 3]
+            Floor(self)
+        aten.frac.default(self: f32[2, 3]) -> f32[2, 3]
+            Mod(self, 1.0, fmod=1)
+        aten.round.decimals(self: f32[3, 5], decimals=0) -> f32[3, 5]
+            Round(self)
+        aten.round.default(self: f32[2, 3]) -> f32[2, 3]
+            Round(self)
+        aten.special_round.default(self: f32[3, 5]) -> f32[3, 5]
+            Round(self)
+        aten.trunc.default(self: f32[2, 3]) -> f32[2, 3]
+            Mul(Sign(self), Floor(Abs(self)))
+        ");
+    }
+}

@@ -23,3 +23,35 @@ pub static ROWS: &[Row] = &[
 fn same(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.tensor("self")?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.alias.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.alias_copy.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.clone.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.contiguous.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.detach.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.detach_copy.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.lift.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.lift_fresh_copy.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        aten.positive.default(self: f32[2, 3]) -> f32[2, 3]
+            Identity(self)
+        ");
+    }
+}

@@ -182,3 +182,31 @@ fn lowest(dtype: DType) -> f64 {
         _ => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.scatter.src(self: f32[3, 4], dim=0, index: i64[2, 4], src: f32[2, 4]) -> f32[3, 4]
+            ScatterElements(self, index, src, axis=0)
+        aten.scatter.value(self: f32[3, 4], dim=0, index: i64[2, 4], value=2.5) -> f32[3, 4]
+            ScatterElements(self, index, [[2.5, 2.5, 2.5, 2.5], [2.5, 2.5, 2.5, 2.5]], axis=0)
+        aten.scatter.value(self: i64[s0, 4], dim=1, index: i64[s1, 2], value=7) -> i64[s0, 4]
+            ScatterElements(self, index, Expand(7, Concat(Shape(index, start=0, end=1), [2], axis=0)), axis=1)
+        aten.scatter.reduce(self: f32[3, 4], dim=0, index: i64[2, 4], src: f32[2, 4], reduce='add') -> f32[3, 4]
+            ScatterElements(self, index, src, axis=0, reduction=add)
+        aten.scatter.value_reduce(self: f32[3, 4], dim=0, index: i64[2, 4], value=2.0, reduce='add') -> f32[3, 4]
+            ScatterElements(self, index, [[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 2.0]], axis=0, reduction=add)
+        aten.scatter_add.default(self: f32[3, 4], dim=0, index: i64[2, 4], src: f32[2, 4]) -> f32[3, 4]
+            ScatterElements(self, index, src, axis=0, reduction=add)
+        aten.scatter_reduce.two(self: f32[3, 4], dim=0, index: i64[2, 4], src: f32[2, 4], reduce='sum') -> f32[3, 4]
+            ScatterElements(self, index, src, axis=0, reduction=add)
+        ");
+    }
+}

@@ -66,3 +66,25 @@ fn sorted_row(cx: &mut Context<'_, '_>, name: &str, dtype: DType) -> Result<Valu
 fn is_right(cx: &Context<'_, '_>) -> Result<bool> {
     Ok(cx.bool("right")? || cx.str_opt("side")?.as_deref() == Some("right"))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.bucketize.Scalar(self=0.5, boundaries: f32[5]) -> i64[]
+            ReduceSum(Cast(Less(boundaries, 0.5), to=i64), [-1], keepdims=0)
+        aten.bucketize.Tensor(self: f32[2, 3], boundaries: f32[5]) -> i64[2, 3]
+            ReduceSum(Cast(Less(boundaries, Unsqueeze(self, [-1])), to=i64), [-1], keepdims=0)
+        aten.searchsorted.Scalar(sorted_sequence: f32[5], self=0.5) -> i64[]
+            ReduceSum(Cast(Less(sorted_sequence, 0.5), to=i64), [-1], keepdims=0)
+        aten.searchsorted.Tensor(sorted_sequence: f32[5], self: f32[2, 3]) -> i64[2, 3]
+            ReduceSum(Cast(Less(sorted_sequence, Unsqueeze(self, [-1])), to=i64), [-1], keepdims=0)
+        ");
+    }
+}

@@ -67,3 +67,27 @@ fn truth(cx: &Context<'_, '_>, value: ValueId) -> Option<bool> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.where.Scalar(condition: bool[2, 3], self=True, other=False) -> bool[2, 3]
+            Identity(condition)
+        aten.where.Scalar(condition: bool[s0, 3], self=0.0, other=-inf) -> f32[s0, 3]
+            Where(condition, 0.0, -inf)
+        aten.where.ScalarOther(condition: bool[2, 3], self: f32[2, 3], other=0) -> f32[2, 3]
+            Where(condition, self, 0.0)
+        aten.where.ScalarSelf(condition: bool[2, 3], self=0, other: f32[2, 3]) -> f32[2, 3]
+            Where(condition, 0.0, other)
+        aten.where.self(condition: bool[2, 3], self: f32[2, 3], other: f32[3]) -> f32[2, 3]
+            Where(condition, self, other)
+        ");
+    }
+}

@@ -94,6 +94,9 @@ fn right(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let most = width(dtype) - i64::from(!dtype.is_unsigned());
     let count = match known_count(cx)? {
         Some(count) => {
+            if count == 0 {
+                return Ok(x.into());
+            }
             let count = if (0..most).contains(&count) { count } else { most };
             if count < 63 && !dtype.is_unsigned() && count < most {
                 let divisor = cx.const_scalar(dtype, 1i64 << count);
@@ -140,4 +143,51 @@ fn in_range(cx: &mut Context<'_, '_>, count: ValueId, dtype: DType) -> ValueId {
     }
     let above = test_number(cx, "GreaterOrEqual", count, 0.0);
     cx.emit("And", &[above, below], vec![])
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.__lshift__.Scalar(self: i64[3, 7], other=2) -> i64[3, 7]
+            Mul(self, 4)
+        aten.__lshift__.Tensor(self: i64[3, 7], other: i64[7]) -> i64[3, 7]
+            t1 = BitShift(Cast(self, to=u64), Cast(other, to=u64), direction=LEFT)
+            Where(And(GreaterOrEqual(other, 0), Less(other, 64)), Cast(t1, to=i64), 0)
+        aten.__rshift__.Scalar(self: i64[3, 7], other=2) -> i64[3, 7]
+            Div(Sub(self, Mod(self, 4)), 4)
+        aten.__rshift__.Tensor(self: i64[3, 7], other: i64[7]) -> i64[3, 7]
+            t1 = Where(And(GreaterOrEqual(other, 0), Less(other, 64)), other, 63)
+            t2 = Less(self, 0)
+            t3 = BitShift(Cast(Where(t2, Sub(-1, self), self), to=u64), Cast(t1, to=u64), direction=RIGHT)
+            t4 = Cast(t3, to=i64)
+            Where(t2, Sub(-1, t4), t4)
+        aten.bitwise_left_shift.Scalar_Tensor(self=19, other: i64[3]) -> i64[3]
+            t1 = Cast(BitShift(19:u64, Cast(other, to=u64), direction=LEFT), to=i64)
+            Where(And(GreaterOrEqual(other, 0), Less(other, 64)), t1, 0)
+        aten.bitwise_left_shift.Tensor(self: i64[3, 7], other: i64[7]) -> i64[3, 7]
+            t1 = BitShift(Cast(self, to=u64), Cast(other, to=u64), direction=LEFT)
+            Where(And(GreaterOrEqual(other, 0), Less(other, 64)), Cast(t1, to=i64), 0)
+        aten.bitwise_left_shift.Tensor_Scalar(self: i64[3, 7], other=0) -> i64[3, 7]
+            Identity(self)
+        aten.bitwise_right_shift.Scalar_Tensor(self=19, other: i64[3]) -> i64[3]
+            t1 = Where(And(GreaterOrEqual(other, 0), Less(other, 64)), other, 63)
+            t2 = Cast(BitShift(19:u64, Cast(t1, to=u64), direction=RIGHT), to=i64)
+            Where(false, Sub(-1, t2), t2)
+        aten.bitwise_right_shift.Tensor(self: i64[3, 7], other: i64[7]) -> i64[3, 7]
+            t1 = Where(And(GreaterOrEqual(other, 0), Less(other, 64)), other, 63)
+            t2 = Less(self, 0)
+            t3 = BitShift(Cast(Where(t2, Sub(-1, self), self), to=u64), Cast(t1, to=u64), direction=RIGHT)
+            t4 = Cast(t3, to=i64)
+            Where(t2, Sub(-1, t4), t4)
+        aten.bitwise_right_shift.Tensor_Scalar(self: i64[3, 7], other=0) -> i64[3, 7]
+            Identity(self)
+        ");
+    }
 }

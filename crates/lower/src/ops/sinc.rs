@@ -42,3 +42,25 @@ fn entropy(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let value = cx.emit("Where", &[is_negative, lowest, value], vec![]);
     Ok(cx.cast(value, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.sinc.default(self: f32[5]) -> f32[5]
+            t1 = Mul(self, 3.1415927)
+            Where(Equal(self, 0.0), 1.0, Div(Sin(t1), t1))
+        aten.special_entr.default(self: f32[6]) -> f32[6]
+            Where(Less(self, 0.0), -inf, Where(Equal(self, 0.0), 0.0, Neg(Mul(self, Log(self)))))
+        aten.special_sinc.default(self: f32[5]) -> f32[5]
+            t1 = Mul(self, 3.1415927)
+            Where(Equal(self, 0.0), 1.0, Div(Sin(t1), t1))
+        ");
+    }
+}

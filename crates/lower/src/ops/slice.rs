@@ -93,3 +93,33 @@ fn select(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     };
     Ok(cx.emit("Gather", &[x, index], attrs![axis = axis]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.slice.Tensor(self: f32[6, 5]) -> f32[6, 5]
+            Identity(self)
+        aten.slice.Tensor(self: f32[6, 5], dim=0, start=None, end=s0) -> f32[s0, 5]
+            Slice(self, [0], Unsqueeze(s0, [0]), [0])
+        aten.slice_copy.Tensor(self: f32[6, 5]) -> f32[6, 5]
+            Identity(self)
+        aten.narrow.default(self: f32[6, 5], dim=0, start=2, length=3) -> f32[3, 5]
+            Slice(self, [2], [5], [0])
+        aten.narrow_copy.default(self: f32[6, 5], dim=0, start=2, length=3) -> f32[3, 5]
+            Slice(self, [2], [5], [0])
+        aten.select.int(self: f32[6, 5], dim=0, index=2) -> f32[5]
+            Gather(self, 2, axis=0)
+        aten.select.int(self: f32[6, 5], dim=0, index=s0 - 1) -> f32[5]
+            Gather(self, Squeeze(Add(Unsqueeze(s0, [0]), [-1]), [0]), axis=0)
+        aten.select_copy.int(self: f32[6, 5], dim=0, index=2) -> f32[5]
+            Gather(self, 2, axis=0)
+        ");
+    }
+}

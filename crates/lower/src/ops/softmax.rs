@@ -59,3 +59,33 @@ fn safe(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let y = cx.emit("Where", &[dead, zero, y], vec![]);
     Ok(cx.cast(y, dtype).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.softmax.int(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
+            Softmax(self, axis=-1)
+        aten.softmax.int(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
+            Softmax(self, axis=0)
+        aten._softmax.default(self: f32[2, 3, 4], dim=-1, half_to_float=False) -> f32[2, 3, 4]
+            Softmax(self, axis=-1)
+        aten.log_softmax.int(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
+            LogSoftmax(self, axis=-1)
+        aten.log_softmax.int(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
+            LogSoftmax(self, axis=0)
+        aten._log_softmax.default(self: f32[2, 3, 4], dim=-1, half_to_float=False) -> f32[2, 3, 4]
+            LogSoftmax(self, axis=-1)
+        aten._safe_softmax.default(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
+            Where(Equal(ReduceMax(self, [2], keepdims=1), -inf), 0.0, Softmax(self, axis=-1))
+        aten._safe_softmax.default(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
+            Where(Equal(ReduceMax(self, [0], keepdims=1), -inf), 0.0, Softmax(self, axis=0))
+        ");
+    }
+}

@@ -102,3 +102,35 @@ fn between(cx: &mut Context<'_, '_>, dtype: DType, steps: i64) -> Result<ValueId
     let part = cx.emit("Mul", &[way, fractions], vec![]);
     Ok(cx.emit("Add", &[start, part], vec![]))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.linspace.Scalar_Tensor(start=0, end: f32[], steps=6) -> f32[6]
+            Add(0.0, Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+        aten.logspace.Scalar_Tensor(start=0, end: f32[], steps=6) -> f32[6]
+            Pow(10.0, Add(0.0, Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])))
+        aten.linspace.Tensor_Scalar(start: f32[], end=3, steps=6) -> f32[6]
+            Add(start, Mul(Sub(3.0, start), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+        aten.logspace.Tensor_Scalar(start: f32[], end=3, steps=6) -> f32[6]
+            t1 = Add(start, Mul(Sub(3.0, start), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+            Pow(10.0, t1)
+        aten.linspace.Tensor_Tensor(start: f32[], end: f32[], steps=6) -> f32[6]
+            Add(start, Mul(Sub(end, start), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+        aten.logspace.Tensor_Tensor(start: f32[], end: f32[], steps=6) -> f32[6]
+            t1 = Add(start, Mul(Sub(end, start), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+            Pow(10.0, t1)
+        aten.linspace.default(start=0, end=1, steps=5) -> f32[5]
+            Identity([0.0, 0.25, 0.5, 0.75, 1.0])
+        aten.logspace.default(start=-1, end=1, steps=9, dtype=f64) -> f64[9]
+            Identity([0.1, 0.1778279410038923, 0.31622776601683794, 0.5623413251903491, 1.0, 1.7782794100389228, 3.1622776601683795, 5.623413251903491, 10.0]:f64)
+        ");
+    }
+}

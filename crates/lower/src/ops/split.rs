@@ -65,3 +65,47 @@ fn unbind(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
     Ok(results.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.split.Tensor(self: f32[6, 3], split_size=2) -> [f32[2, 3], f32[2, 3], f32[2, 3]]
+            Split(self, [2, 2, 2], axis=0)
+        aten.split_copy.Tensor(self: f32[6, 3], split_size=2) -> [f32[2, 3], f32[2, 3], f32[2, 3]]
+            Split(self, [2, 2, 2], axis=0)
+        aten.split.sizes(self: f32[6, 3], split_size=[1, 5]) -> [f32[1, 3], f32[5, 3]]
+            Split(self, [1, 5], axis=0)
+        aten.split.sizes(self: f32[s0, 6], split_size=[1, 0, 5], dim=-1) -> [f32[s0, 1], f32[s0, 0], f32[s0, 5]]
+            Split(self, [1, 0, 5], axis=1)
+        aten.split_with_sizes.default(self: f32[6, 3], split_sizes=[1, 5]) -> [f32[1, 3], f32[5, 3]]
+            Split(self, [1, 5], axis=0)
+        aten.split_with_sizes.default(self: f32[s0, 6], split_sizes=[1, 0, 5], dim=-1) -> [f32[s0, 1], f32[s0, 0], f32[s0, 5]]
+            Split(self, [1, 0, 5], axis=1)
+        aten.split_with_sizes_copy.default(self: f32[6, 3], split_sizes=[1, 5]) -> [f32[1, 3], f32[5, 3]]
+            Split(self, [1, 5], axis=0)
+        aten.split_with_sizes_copy.default(self: f32[s0, 6], split_sizes=[1, 0, 5], dim=-1) -> [f32[s0, 1], f32[s0, 0], f32[s0, 5]]
+            Split(self, [1, 0, 5], axis=1)
+        aten.chunk.default(self: f32[6, 4], chunks=3) -> [f32[2, 4], f32[2, 4], f32[2, 4]]
+            Split(self, [2, 2, 2], axis=0)
+        aten.chunk.default(self: f32[s0, 4], chunks=2, dim=-1) -> [f32[s0, 2], f32[s0, 2]]
+            Split(self, [2, 2], axis=1)
+        aten.tensor_split.sections(self: f32[7, 2], sections=3) -> [f32[3, 2], f32[2, 2], f32[2, 2]]
+            Split(self, [3, 2, 2], axis=0)
+        aten.tensor_split.indices(self: f32[7, 2], indices=[2, 5]) -> [f32[2, 2], f32[3, 2], f32[2, 2]]
+            Split(self, [2, 3, 2], axis=0)
+        aten.unbind.int(self: f32[3, 2]) -> [f32[2], f32[2], f32[2]]
+            t1, t2, t3 = Split(self, [1, 1, 1], axis=0)
+            Squeeze(t1, [0]), Squeeze(t2, [0]), Squeeze(t3, [0])
+        aten.unbind_copy.int(self: f32[3, 2]) -> [f32[2], f32[2], f32[2]]
+            t1, t2, t3 = Split(self, [1, 1, 1], axis=0)
+            Squeeze(t1, [0]), Squeeze(t2, [0]), Squeeze(t3, [0])
+        ");
+    }
+}

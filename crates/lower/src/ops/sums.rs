@@ -129,3 +129,47 @@ fn count_nonzero(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let axes = reduced_axes(cx)?;
     Ok(cx.reduce("ReduceSum", x, &axes, false).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.count_nonzero.default(self: i64[2, 3]) -> i64[]
+            ReduceSum(Cast(Cast(self, to=bool), to=i64), keepdims=0)
+        aten.count_nonzero.dim_IntList(self: i64[2, 3, 4], dim=[0, 2]) -> i64[3]
+            ReduceSum(Cast(Cast(self, to=bool), to=i64), [0, 2], keepdims=0)
+        aten.mean.default(self: f32[2, 3, 4]) -> f32[]
+            ReduceMean(self, keepdims=0)
+        aten.mean.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceMean(self, [0], keepdims=0)
+        aten.mean.dim(self: f32[s0, 4], dim=[1], keepdim=True) -> f32[s0, 1]
+            ReduceMean(self, [1], keepdims=1)
+        aten.nanmean.default(self: f64[3, 3], dim=[1]) -> f64[3]
+            t1 = IsNaN(self)
+            Div(ReduceSum(Where(t1, 0.0:f64, self), [1], keepdims=0), ReduceSum(Cast(Not(t1), to=f64), [1], keepdims=0))
+        aten.nanmean.default(self: f32[s0, 3], dim=[0]) -> f32[3]
+            t1 = IsNaN(self)
+            Div(ReduceSum(Where(t1, 0.0, self), [0], keepdims=0), ReduceSum(Cast(Not(t1), to=f32), [0], keepdims=0))
+        aten.nansum.default(self: f64[3, 3], dim=[1]) -> f64[3]
+            ReduceSum(Where(IsNaN(self), 0.0:f64, self), [1], keepdims=0)
+        aten.nansum.default(self: f32[s0, 3], dim=[0]) -> f32[3]
+            ReduceSum(Where(IsNaN(self), 0.0, self), [0], keepdims=0)
+        aten.prod.default(self: i64[2, 3]) -> i64[]
+            ReduceProd(self, keepdims=0)
+        aten.prod.dim_int(self: i64[3, 4], dim=1) -> i64[3]
+            ReduceProd(self, [1], keepdims=0)
+        aten.sum.default(self: f32[2, 3, 4]) -> f32[]
+            ReduceSum(self, keepdims=0)
+        aten.sum.dim_IntList(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
+            ReduceSum(self, [0], keepdims=0)
+        aten.sum.dim_IntList(self: f32[s0, 4], dim=[1], keepdim=True) -> f32[s0, 1]
+            ReduceSum(self, [1], keepdims=1)
+        ");
+    }
+}

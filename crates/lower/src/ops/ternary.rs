@@ -94,3 +94,29 @@ fn heaviside(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let step = cx.cast(is_positive, dtype);
     Ok(cx.select(is_zero, values, step).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.addcdiv.default(self: f32[2, 3], tensor1: f32[2, 3], tensor2: f32[3]) -> f32[2, 3]
+            Add(self, Div(tensor1, tensor2))
+        aten.addcmul.default(self: f32[2, 3], tensor1: f32[2, 3], tensor2: f32[3]) -> f32[2, 3]
+            Add(self, Mul(tensor1, tensor2))
+        aten.heaviside.default(self: f32[7], values: f32[]) -> f32[7]
+            Where(Equal(self, 0.0), values, Cast(Greater(self, 0.0), to=f32))
+        aten.lerp.Scalar(self: f32[2, 3], end: f32[3], weight=0.2) -> f32[2, 3]
+            Add(self, Mul(0.2, Sub(end, self)))
+        aten.lerp.Tensor(self: f32[2, 3], end: f32[3], weight: param f32[2, 1]) -> f32[2, 3]
+            Add(self, Mul(weight, Sub(end, self)))
+        aten.threshold.default(self: f32[7], threshold=0.0, value=7.0) -> f32[7]
+            Where(LessOrEqual(self, 0.0), 7.0, self)
+        ");
+    }
+}

@@ -54,3 +54,25 @@ fn indices(cx: &mut Context<'_, '_>, holds: fn(i64, i64, i64) -> bool) -> Result
         None => cx.refuse(format!("makes indices of type {dtype}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.tril.default(self: f32[4, 4]) -> f32[4, 4]
+            Trilu(self, upper=0)
+        aten.tril_indices.default(row=3, col=4) -> i64[2, 6]
+            Identity([[0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]])
+        aten.triu.default(self: f32[4, 4]) -> f32[4, 4]
+            Trilu(self, upper=1)
+        aten.triu_indices.default(row=3, col=4) -> i64[2, 9]
+            Identity(i64[2, 9])
+        ");
+    }
+}

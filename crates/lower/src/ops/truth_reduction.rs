@@ -13,6 +13,8 @@ use crate::ops::support::reduction::{reduced_axes, reduces_something};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten._is_all_true.default", "_is_all_true(Tensor self) -> Tensor", all),
+    Row::new("aten._is_any_true.default", "_is_any_true(Tensor self) -> Tensor", any),
     Row::new("aten.all.default", "all(Tensor self) -> Tensor", all),
     Row::new("aten.all.dim", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", all),
     Row::new("aten.all.dims", "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", all),
@@ -52,4 +54,38 @@ fn counted(cx: &mut Context<'_, '_>, x: ValueId, axes: &[i64], keepdim: bool, al
     let count = cx.reduce("ReduceSum", numbers, axes, keepdim);
     let found = cx.cast(count, DType::Bool);
     if all { cx.emit("Not", &[found], vec![]) } else { found }
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._is_all_true.default(self: bool[2, 3]) -> bool[]
+            ReduceMin(self, keepdims=0)
+        aten._is_any_true.default(self: bool[2, 3]) -> bool[]
+            ReduceMax(self, keepdims=0)
+        aten.all.default(self: bool[2, 3]) -> bool[]
+            ReduceMin(self, keepdims=0)
+        aten.all.dim(self: bool[2, 3, 4], dim=0) -> bool[3, 4]
+            ReduceMin(self, [0], keepdims=0)
+        aten.all.dim(self: bool[s0, 4], dim=1) -> bool[s0]
+            ReduceMin(self, [1], keepdims=0)
+        aten.all.dims(self: bool[2, 3, 4], dim=[0, 2]) -> bool[3]
+            ReduceMin(self, [0, 2], keepdims=0)
+        aten.any.default(self: bool[2, 3]) -> bool[]
+            ReduceMax(self, keepdims=0)
+        aten.any.dim(self: bool[2, 3, 4], dim=0) -> bool[3, 4]
+            ReduceMax(self, [0], keepdims=0)
+        aten.any.dim(self: bool[s0, 4], dim=1) -> bool[s0]
+            ReduceMax(self, [1], keepdims=0)
+        aten.any.dims(self: bool[2, 3, 4], dim=[0, 2]) -> bool[3]
+            ReduceMax(self, [0, 2], keepdims=0)
+        ");
+    }
 }

@@ -101,3 +101,33 @@ fn consecutive(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let counts = cx.emit("Sub", &[ends, begins], vec![]);
     outputs(cx, values, inverse, counts)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._unique.default(self: i64[3, 5], sorted=True, return_inverse=True) -> (i64[u0], i64[3, 5])
+            t1, _, t2, _ = Unique(self, sorted=1)
+            t1, Reshape(t2, [3, 5])
+        aten._unique2.default(self: i64[3, 5]) -> (i64[u0], unread i64[0], unread i64[0])
+            t1, _, _, _ = Unique(self, sorted=1)
+            t1
+        aten._unique2.default(self: i64[s0, 5], sorted=True, return_inverse=True) -> (i64[u0], i64[s0, 5], unread i64[0])
+            t1, _, t2, _ = Unique(self, sorted=1)
+            t1, Reshape(t2, [-1, 5])
+        aten.unique_consecutive.default(self: i64[3, 5]) -> (i64[u0], unread i64[0], unread i64[0])
+            t1 = Reshape(self, [15])
+            t2 = Not(Equal(Slice(t1, [0], [-1], [0]), Slice(t1, [1], [max], [0])))
+            Compress(t1, Concat([true], t2, axis=0), axis=0)
+        aten.unique_dim.default(self: i64[6, 2], dim=0) -> (i64[u0, 2], unread i64[6], unread i64[u0])
+            t1, _, _, _ = Unique(self, axis=0, sorted=1)
+            t1
+        ");
+    }
+}

@@ -158,3 +158,29 @@ fn weights(from: i64, to: i64, factor: Option<f64>, filter: Filter, align_corner
     }
     matrix
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._upsample_bilinear2d_aa.default(self: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False) -> f32[2, 3, 4, 3]
+            Resize(self, None, None, [4, 3], mode=linear, coordinate_transformation_mode=half_pixel, antialias=1, exclude_outside=1, axes=[2, 3])
+        aten._upsample_bilinear2d_aa.vec(input: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False, scale_factors=None) -> f32[2, 3, 4, 3]
+            Resize(input, None, None, [4, 3], mode=linear, coordinate_transformation_mode=half_pixel, antialias=1, exclude_outside=1, axes=[2, 3])
+        aten._upsample_bicubic2d_aa.default(self: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False) -> f32[2, 3, 4, 3]
+            Resize(self, None, None, [4, 3], mode=cubic, coordinate_transformation_mode=half_pixel, antialias=1, exclude_outside=1, cubic_coeff_a=-0.5, axes=[2, 3])
+        aten._upsample_bicubic2d_aa.vec(input: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False, scale_factors=None) -> f32[2, 3, 4, 3]
+            Resize(input, None, None, [4, 3], mode=cubic, coordinate_transformation_mode=half_pixel, antialias=1, exclude_outside=1, cubic_coeff_a=-0.5, axes=[2, 3])
+        aten._upsample_lanczos2d_aa.default(self: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False) -> f32[2, 3, 4, 3]
+            MatMul(f32[4, 9], MatMul(self, f32[8, 3]))
+        aten._upsample_lanczos2d_aa.vec(input: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False, scale_factors=None) -> f32[2, 3, 4, 3]
+            MatMul(f32[4, 9], MatMul(input, f32[8, 3]))
+        ");
+    }
+}

@@ -346,3 +346,34 @@ fn is_row_major(sizes: &[Dim], strides: &[Dim]) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.slice_scatter.default(self: f32[6, 5], src: f32[3, 5], dim=0, start=1, end=4) -> f32[6, 5]
+            ScatterND(self, [[1], [2], [3]], src)
+        aten.slice_scatter.default(self: f32[3, s0], src: f32[3, 2], dim=1, start=1, end=3) -> f32[3, s0]
+            ScatterND(self, [[[0, 1], [0, 2]], [[1, 1], [1, 2]], [[2, 1], [2, 2]]], src)
+        aten.select_scatter.default(self: f32[6, 5], src: f32[5], dim=0, index=2) -> f32[6, 5]
+            ScatterND(self, [2], src)
+        aten.select_scatter.default(self: f32[s0, s1], src: f32[s2], dim=1, index=-1) -> f32[s0, s1]
+            t1 = ScatterND(Transpose(self, perm=[1, 0]), Add(Shape(self, start=1, end=2), [-1]), src)
+            Transpose(t1, perm=[1, 0])
+        aten.diagonal_scatter.default(self: f32[4, 5], src: f32[4]) -> f32[4, 5]
+            ScatterND(self, [[0, 0], [1, 1], [2, 2], [3, 3]], src)
+        aten.diagonal_scatter.default(self: f32[s0, s1], src: f32[s2]) -> f32[s0, s1]
+            t1 = Unsqueeze(Range(0, Squeeze(Shape(src, start=0, end=1), [0]), 1), [1])
+            ScatterND(self, Add(t1, [[0, 0]]), src)
+        aten.as_strided_scatter.default(self: f32[4, 5], src: f32[2, 3], size=[2, 3], stride=[10, 2], storage_offset=1) -> f32[4, 5]
+            t1 = ScatterND(Reshape(self, [-1]), [[[1], [3], [5]], [[11], [13], [15]]], src)
+            Reshape(t1, [4, 5])
+        ");
+    }
+}

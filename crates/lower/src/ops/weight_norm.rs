@@ -36,3 +36,22 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId)> {
     let norm_type = cx.out_metas().get(1).map_or(DType::F32, |meta| meta.dtype);
     Ok((cx.cast(weight, dtype), cx.cast(norm, norm_type)))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten._weight_norm.default(v: f32[4, 3, 2], g: f32[4, 1, 1]) -> f32[4, 3, 2]
+            Mul(v, Div(g, ReduceL2(v, [1, 2], keepdims=1)))
+        aten._weight_norm_interface.default(v: f32[4, 3, 2], g: f32[4, 1, 1]) -> (f32[4, 3, 2], f32[4, 1, 1])
+            t1 = ReduceL2(v, [1, 2], keepdims=1)
+            Mul(v, Div(g, t1)), t1
+        ");
+    }
+}

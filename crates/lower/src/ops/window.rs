@@ -210,3 +210,41 @@ fn as_strided(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let flat = cx.reshape_static(x, &[-1]);
     Ok(cx.emit("Gather", &[flat, index], attrs![axis = 0]).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.unfold.default(self: f32[7, 3], dimension=0, size=3, step=2) -> f32[3, 3, 3]
+            Transpose(Gather(self, [[0, 1, 2], [2, 3, 4], [4, 5, 6]], axis=0), perm=[0, 2, 1])
+        aten.unfold.default(self: f32[s0, 7], dimension=-1, size=2, step=1) -> f32[s0, 6, 2]
+            Gather(self, [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]], axis=1)
+        aten.unfold_copy.default(self: f32[7, 3], dimension=0, size=3, step=2) -> f32[3, 3, 3]
+            Transpose(Gather(self, [[0, 1, 2], [2, 3, 4], [4, 5, 6]], axis=0), perm=[0, 2, 1])
+        aten.unfold_copy.default(self: f32[s0, 7], dimension=-1, size=2, step=1) -> f32[s0, 6, 2]
+            Gather(self, [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]], axis=1)
+        aten.diagonal.default(self: f32[3, 4]) -> f32[3]
+            Gather(Reshape(self, [12]), [0, 5, 10], axis=-1)
+        aten.diagonal_copy.default(self: f32[3, 4]) -> f32[3]
+            Gather(Reshape(self, [12]), [0, 5, 10], axis=-1)
+        aten.linalg_diagonal.default(A: f32[2, 3, 4]) -> f32[2, 3]
+            Gather(Reshape(A, [2, 12]), [0, 5, 10], axis=-1)
+        aten.diag.default(self: f32[3]) -> f32[3, 3]
+            Where([[true, false, false], [false, true, false], [false, false, true]], Gather(self, [[0, 0, 0], [0, 1, 0], [0, 0, 2]], axis=-1), 0.0)
+        aten.diag_embed.default(self: f32[2, 3]) -> f32[2, 3, 3]
+            Where([[true, false, false], [false, true, false], [false, false, true]], Gather(self, [[0, 0, 0], [0, 1, 0], [0, 0, 2]], axis=-1), 0.0)
+        aten.trace.default(self: f32[3, 4]) -> f32[]
+            ReduceSum(Gather(Reshape(self, [12]), [0, 5, 10], axis=-1), [0], keepdims=0)
+        aten.as_strided.default(self: f32[4, 5], size=[3, 2], stride=[5, 2], storage_offset=1) -> f32[3, 2]
+            Gather(Reshape(self, [-1]), [[1, 3], [6, 8], [11, 13]], axis=0)
+        aten.as_strided_copy.default(self: f32[4, 5], size=[3, 2], stride=[5, 2], storage_offset=1) -> f32[3, 2]
+            Gather(Reshape(self, [-1]), [[1, 3], [6, 8], [11, 13]], axis=0)
+        ");
+    }
+}

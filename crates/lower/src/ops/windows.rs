@@ -98,7 +98,42 @@ fn bessel_i0(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use insta::assert_snapshot;
+
     use super::*;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @r"
+        aten.bartlett_window.default(window_length=0) -> f32[0]
+            Identity(f32[0])
+        aten.bartlett_window.periodic(window_length=8, periodic=False) -> f32[8]
+            Identity([0.0, 0.2857143, 0.5714286, 0.85714287, 0.85714287, 0.5714286, 0.2857143, 0.0])
+        aten.blackman_window.default(window_length=0) -> f32[0]
+            Identity(f32[0])
+        aten.blackman_window.periodic(window_length=8, periodic=False) -> f32[8]
+            Identity([-1.3877788e-17, 0.09045342, 0.45918295, 0.9203636, 0.9203636, 0.45918295, 0.09045342, -1.3877788e-17])
+        aten.hamming_window.default(window_length=0) -> f32[0]
+            Identity(f32[0])
+        aten.hamming_window.periodic(window_length=8, periodic=False) -> f32[8]
+            Identity([0.08, 0.2531947, 0.6423596, 0.95444566, 0.95444566, 0.6423596, 0.2531947, 0.08])
+        aten.hamming_window.periodic_alpha(window_length=8, periodic=True, alpha=0.6) -> f32[8]
+            Identity([0.14, 0.2747309, 0.6, 0.9252691, 1.06, 0.9252691, 0.6, 0.2747309])
+        aten.hamming_window.periodic_alpha_beta(window_length=8, periodic=False, alpha=0.6, beta=0.3) -> f32[8]
+            Identity([0.3, 0.41295305, 0.6667563, 0.87029064, 0.87029064, 0.6667563, 0.41295305, 0.3])
+        aten.hann_window.default(window_length=0) -> f32[0]
+            Identity(f32[0])
+        aten.hann_window.periodic(window_length=8, periodic=False) -> f32[8]
+            Identity([0.0, 0.1882551, 0.6112605, 0.95048445, 0.95048445, 0.6112605, 0.1882551, 0.0])
+        aten.kaiser_window.beta(window_length=8, periodic=False, beta=5.0) -> f32[8]
+            Identity([0.036710892, 0.2706944, 0.6517382, 0.95524734, 0.95524734, 0.6517382, 0.2706944, 0.036710892])
+        aten.kaiser_window.default(window_length=0) -> f32[0]
+            Identity(f32[0])
+        aten.kaiser_window.periodic(window_length=8, periodic=False) -> f32[8]
+            Identity([5.277344e-5, 0.032768287, 0.33089864, 0.8888677, 0.8888677, 0.33089864, 0.032768287, 5.277344e-5])
+        ");
+    }
 
     #[test]
     fn bessel_agrees_with_tables() {

@@ -1,6 +1,6 @@
 //! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
-//! reads. The second keeps its origin and remembers the call of the first, which goes if nothing else reads it. Makes no
-//! nodes.
+//! reads; a reshape that brings the first shape back is taken out. The second keeps its origin and remembers the call
+//! of the first, which goes if nothing else reads it. Makes no nodes.
 
 use modelexport_graph::ScopeId;
 
@@ -13,6 +13,10 @@ pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut moves = vec![None; ir.values.len()];
     let changed = read_through(&mut graph, ir, readers, &mut moves);
     ir.graph = graph;
+    if changed {
+        // Reshapes that undo each other are copies now.
+        super::identity::run(ir, readers);
+    }
     changed
 }
 
@@ -71,6 +75,12 @@ fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [
                     changed = true;
                 }
             }
+            (None, Some(Move::Reshape { from, .. })) if is_reshape(node) && has_shape_of(node, from, ir) => {
+                node.op = "Identity".into();
+                node.inputs = vec![Some(from)];
+                node.attributes.clear();
+                changed = true;
+            }
             (None, Some(Move::Reshape { from, .. })) if is_plain_reshape(node, ir) => {
                 if let Some(slot) = node.inputs.first_mut() {
                     *slot = Some(from);
@@ -110,6 +120,11 @@ fn axes_of(node: &Node) -> Option<&[i64]> {
         Some(Attr::Ints(axes)) if node.op == "Transpose" && node.domain.is_empty() => Some(axes),
         _ => None,
     }
+}
+
+fn has_shape_of(node: &Node, from: ValueId, ir: &Ir) -> bool {
+    let output = node.outputs.first().and_then(|&output| ir.shape(output));
+    output.is_some() && output == ir.shape(from)
 }
 
 fn is_reshape(node: &Node) -> bool {

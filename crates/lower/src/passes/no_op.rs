@@ -1,7 +1,7 @@
 //! Removes nodes that give what they get: a cast to the same type, a reshape to the same shape, a product with one.
 //! Makes no nodes.
 
-use modelexport_graph::Dim;
+use modelexport_graph::DType;
 
 use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
@@ -45,6 +45,9 @@ fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
         (Some(a), Some(b)) => a == b,
         _ => false,
     };
+    // A single number takes the shape of the other operand.
+    let is_number = |value: ValueId| ir.literal(value).is_some_and(|literal| literal.dims.is_empty());
+    let keeps = |value: ValueId, other: ValueId| same_shape(value) || is_number(other);
     let is_filled = |value: ValueId, number: f64| {
         ir.literal(value)
             .filter(|literal| (1..=MAX_CHECKED).contains(&literal.element_count()))
@@ -70,62 +73,57 @@ fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
             _ => None,
         },
         "Concat" if node.inputs.len() == 1 => Some(x),
-        "Mul" | "Div" => {
+        "Mul" => {
             let other = input(1)?;
-            if is_filled(other, 1.0) && same_shape(x) {
+            if is_filled(other, 1.0) && keeps(x, other) {
                 Some(x)
-            } else if &*node.op == "Mul" && is_filled(x, 1.0) && same_shape(other) {
-                Some(other)
             } else {
-                None
+                (is_filled(x, 1.0) && keeps(other, x)).then_some(other)
             }
+        }
+        "Div" => {
+            let other = input(1)?;
+            (is_filled(other, 1.0) && keeps(x, other)).then_some(x)
         }
         "Where" => {
             let (then, otherwise) = (input(1)?, input(2)?);
             if is_filled(x, 1.0) && same_shape(then) {
                 Some(then)
-            } else if is_filled(x, 0.0) && same_shape(otherwise) {
-                Some(otherwise)
             } else {
-                None
+                (is_filled(x, 0.0) && same_shape(otherwise)).then_some(otherwise)
             }
         }
-        "Sub" => (is_filled(input(1)?, 0.0) && same_shape(x)).then_some(x),
-        // Adding zero turns -0.0 into 0.0, so that it is kept for floats.
-        "Add" => {
+        "Sub" => {
             let other = input(1)?;
-            let is_integer = ir.dtype(x)?.is_integer();
-            if is_integer && is_filled(other, 0.0) && same_shape(x) {
+            (is_filled(other, 0.0) && keeps(x, other)).then_some(x)
+        }
+        // Adding zero turns -0.0 into 0.0, so that it is kept for floats.
+        "Add" if !ir.dtype(x)?.is_integer() => None,
+        "Add" | "Or" => {
+            let other = input(1)?;
+            if is_filled(other, 0.0) && keeps(x, other) {
                 Some(x)
-            } else if is_integer && is_filled(x, 0.0) && same_shape(other) {
-                Some(other)
             } else {
-                None
+                (is_filled(x, 0.0) && keeps(other, x)).then_some(other)
             }
         }
         "And" => {
             let other = input(1)?;
-            if is_filled(other, 1.0) && same_shape(x) {
+            if all_true(ir, other) && keeps(x, other) {
                 Some(x)
-            } else if is_filled(x, 1.0) && same_shape(other) {
-                Some(other)
             } else {
-                all_true(ir, other)
-                    .then_some(x)
-                    .filter(|&x| same_shape(x))
-                    .or_else(|| all_true(ir, x).then_some(other).filter(|&other| same_shape(other)))
+                (all_true(ir, x) && keeps(other, x)).then_some(other)
             }
         }
         _ => None,
     }
 }
 
-/// A constant mask that lets everything through.
+/// A constant mask that lets everything through, however large it is.
 fn all_true(ir: &Ir, value: ValueId) -> bool {
     ir.literal(value).is_some_and(|literal| {
-        literal.dtype == modelexport_graph::DType::Bool
+        literal.dtype == DType::Bool
             && !literal.bytes.is_empty()
             && literal.bytes.iter().all(|&byte| byte != 0)
-            && ir.shape(value).is_some_and(|shape| shape.iter().all(|dim| matches!(dim, Dim::Static(_))))
     })
 }

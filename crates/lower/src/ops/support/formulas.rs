@@ -82,7 +82,7 @@ pub(crate) fn polynomial(b: &mut Builder, x: ValueId, coefficients: &[f64]) -> V
     let mut sum = b.const_scalar(dtype, first);
     for &coefficient in rest {
         let product = b.apply("Mul", &[sum, x], vec![]);
-        sum = with_number(b, "Add", product, coefficient);
+        sum = if coefficient == 0.0 { product } else { with_number(b, "Add", product, coefficient) };
     }
     sum
 }
