@@ -48,6 +48,16 @@ impl Builder {
         self.ir
     }
 
+    /// How many nodes the graph has that is open.
+    pub fn node_count(&self) -> usize {
+        self.open.last().map_or(0, |graph| graph.nodes.len())
+    }
+
+    /// The nodes of the open graph from number `first` on.
+    pub fn nodes_from(&self, first: usize) -> &[Node] {
+        self.open.last().and_then(|graph| graph.nodes.get(first..)).unwrap_or_default()
+    }
+
     // ---- what is known of values
 
     /// The element type; `F32` if nothing is known.

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use modelexport_graph::aten::{self, Arg, SymOr, TensorMeta, ValueKind};
 use modelexport_graph::{DType, Dim, SymExpr};
 
+use crate::argument_text;
 use crate::builder::Builder;
 use crate::driver::Lowering;
 use crate::error::{Error, Place, Result};
@@ -73,12 +74,23 @@ impl<'p> Context<'_, 'p> {
         Err(Error::Node { place: Box::new(self.place()), reason: reason.into() })
     }
 
+    /// The argument is of the right kind, but has a value that cannot be expressed.
     pub fn wrong<T>(&self, argument: &str, expected: &str, found: impl std::fmt::Debug) -> Result<T> {
         Err(Error::Argument {
             place: Box::new(self.place()),
             argument: argument.to_owned(),
             expected: expected.to_owned(),
             found: format!("{found:?}"),
+        })
+    }
+
+    /// The argument is something else than `expected`, or is not there at all.
+    pub fn wrong_kind<T>(&self, argument: &str, expected: &str, found: Option<&Arg>) -> Result<T> {
+        Err(Error::Argument {
+            place: Box::new(self.place()),
+            argument: argument.to_owned(),
+            expected: expected.to_owned(),
+            found: found.map_or_else(|| "nothing".to_owned(), |arg| argument_text::describe(self.graph, arg)),
         })
     }
 
@@ -120,7 +132,9 @@ impl<'p> Context<'_, 'p> {
             Some(value) => Ok(value),
             None => {
                 let name = self.graph.value(id).map_or("?", |value| &*value.name);
-                self.refuse(format!("reads `{name}`, which no node before it makes"))
+                let holder = self.node.args.iter().find(|argument| argument_text::holds(&argument.arg, id));
+                let argument = holder.map_or("?", |argument| &*argument.name);
+                self.refuse(format!("argument `{argument}` reads `{name}`, which no node before it makes"))
             }
         }
     }
@@ -128,7 +142,7 @@ impl<'p> Context<'_, 'p> {
     pub fn tensor(&self, name: &str) -> Result<ValueId> {
         match self.tensor_opt(name)? {
             Some(value) => Ok(value),
-            None => self.wrong(name, "a tensor", "nothing"),
+            None => self.wrong_kind(name, "a tensor", None),
         }
     }
 
@@ -136,7 +150,7 @@ impl<'p> Context<'_, 'p> {
         match self.arg(name) {
             None => Ok(None),
             Some(Arg::Tensor(id)) => self.value(*id).map(Some),
-            Some(other) => self.wrong(name, "a tensor", other),
+            Some(other) => self.wrong_kind(name, "a tensor", Some(other)),
         }
     }
 
@@ -147,7 +161,7 @@ impl<'p> Context<'_, 'p> {
             Some(Arg::OptionalTensors(ids)) if ids.iter().all(Option::is_some) => {
                 ids.iter().flatten().map(|&id| self.value(id)).collect()
             }
-            Some(other) => self.wrong(name, "a list of tensors", other),
+            Some(other) => self.wrong_kind(name, "a list of tensors", Some(other)),
         }
     }
 
@@ -159,7 +173,7 @@ impl<'p> Context<'_, 'p> {
                 ids.iter().map(|id| id.map(|id| self.value(id)).transpose()).collect()
             }
             Some(Arg::Tensors(ids)) => ids.iter().map(|&id| self.value(id).map(Some)).collect(),
-            Some(other) => self.wrong(name, "a list of optional tensors", other),
+            Some(other) => self.wrong_kind(name, "a list of optional tensors", Some(other)),
         }
     }
 
@@ -167,7 +181,7 @@ impl<'p> Context<'_, 'p> {
     pub fn meta(&self, name: &str) -> Result<&'p TensorMeta> {
         match self.meta_opt(name) {
             Some(meta) => Ok(meta),
-            None => self.wrong(name, "a tensor", self.arg(name)),
+            None => self.wrong_kind(name, "a tensor", self.arg(name)),
         }
     }
 
@@ -228,7 +242,7 @@ impl<'p> Context<'_, 'p> {
     pub fn int(&self, name: &str) -> Result<i64> {
         match self.int_opt(name)? {
             Some(value) => Ok(value),
-            None => self.wrong(name, "an integer", "nothing"),
+            None => self.wrong_kind(name, "an integer", None),
         }
     }
 
@@ -244,7 +258,7 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Int(value)) => Ok(Some(value)),
                 _ => Ok(None),
             },
-            Some(other) => self.wrong(name, "an integer", other),
+            Some(other) => self.wrong_kind(name, "an integer", Some(other)),
         }
     }
 
@@ -256,14 +270,14 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Bool(value)) => Ok(value),
                 _ => Ok(false),
             },
-            Some(other) => self.wrong(name, "true or false", other),
+            Some(other) => self.wrong_kind(name, "true or false", Some(other)),
         }
     }
 
     pub fn float(&self, name: &str) -> Result<f64> {
         match self.float_opt(name)? {
             Some(value) => Ok(value),
-            None => self.wrong(name, "a number", "nothing"),
+            None => self.wrong_kind(name, "a number", None),
         }
     }
 
@@ -277,7 +291,7 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Int(value)) => Ok(Some(value as f64)),
                 _ => Ok(None),
             },
-            Some(other) => self.wrong(name, "a number", other),
+            Some(other) => self.wrong_kind(name, "a number", Some(other)),
         }
     }
 
@@ -289,7 +303,7 @@ impl<'p> Context<'_, 'p> {
             // An empty list has no kind of its own.
             Some(Arg::Tensors(values)) if values.is_empty() => Ok(Some(Vec::new())),
             None => Ok(None),
-            Some(other) => self.wrong(name, "a list of numbers", other),
+            Some(other) => self.wrong_kind(name, "a list of numbers", Some(other)),
         }
     }
 
@@ -300,7 +314,7 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Text(value)) => Ok(Some(value)),
                 _ => Ok(None),
             },
-            Some(other) => self.wrong(name, "a string", other),
+            Some(other) => self.wrong_kind(name, "a string", Some(other)),
         }
     }
 
@@ -308,7 +322,7 @@ impl<'p> Context<'_, 'p> {
         match self.arg(name) {
             Some(Arg::DType(dtype)) => Ok(Some(*dtype)),
             None => Ok(None),
-            Some(other) => self.wrong(name, "an element type", other),
+            Some(other) => self.wrong_kind(name, "an element type", Some(other)),
         }
     }
 
@@ -316,7 +330,7 @@ impl<'p> Context<'_, 'p> {
     pub fn ints(&self, name: &str) -> Result<Vec<i64>> {
         match self.ints_opt(name)? {
             Some(values) => Ok(values),
-            None => self.wrong(name, "a list of integers", "nothing"),
+            None => self.wrong_kind(name, "a list of integers", None),
         }
     }
 
@@ -325,7 +339,7 @@ impl<'p> Context<'_, 'p> {
             None => Ok(None),
             Some(dims) => match dims.iter().map(Dim::as_static).collect() {
                 Some(values) => Ok(Some(values)),
-                None => self.wrong(name, "integers that are known when exporting", self.arg(name)),
+                None => self.wrong_kind(name, "integers that are known when exporting", self.arg(name)),
             },
         }
     }
@@ -362,7 +376,7 @@ impl<'p> Context<'_, 'p> {
     pub fn dim(&self, name: &str) -> Result<Dim> {
         match self.dim_opt(name)? {
             Some(dim) => Ok(dim),
-            None => self.wrong(name, "an integer", "nothing"),
+            None => self.wrong_kind(name, "an integer", None),
         }
     }
 
@@ -377,7 +391,7 @@ impl<'p> Context<'_, 'p> {
     pub fn dims(&self, name: &str) -> Result<Vec<Dim>> {
         match self.dims_opt(name)? {
             Some(dims) => Ok(dims),
-            None => self.wrong(name, "a list of sizes", "nothing"),
+            None => self.wrong_kind(name, "a list of sizes", None),
         }
     }
 
@@ -400,7 +414,7 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Int(value)) => Ok(Some(vec![Dim::Static(value)])),
                 _ => Ok(None),
             },
-            Some(other) => self.wrong(name, "a list of sizes", other),
+            Some(other) => self.wrong_kind(name, "a list of sizes", Some(other)),
         }
     }
 
@@ -500,7 +514,7 @@ impl<'p> Context<'_, 'p> {
     pub fn scalar_arg(&mut self, name: &str) -> Result<Scalar> {
         match self.scalar_opt(name)? {
             Some(scalar) => Ok(scalar),
-            None => self.wrong(name, "a number", "nothing"),
+            None => self.wrong_kind(name, "a number", None),
         }
     }
 
@@ -525,7 +539,7 @@ impl<'p> Context<'_, 'p> {
                 Some(Default::Float(value)) => Scalar::Float(value),
                 _ => return Ok(None),
             },
-            Some(other) => return self.wrong(name, "a number", other),
+            Some(other) => return self.wrong_kind(name, "a number", Some(other)),
         }))
     }
 
@@ -581,7 +595,7 @@ impl<'p> Context<'_, 'p> {
             }
             Arg::Int(value) => Ok(vec![self.const_ints(&[*value])]),
             Arg::Ints(values) => Ok(values.iter().map(|&value| self.const_ints(&[value])).collect()),
-            other => self.wrong("operands", "tensors and numbers", other),
+            other => self.wrong_kind("operands", "tensors and numbers", Some(other)),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Place, Result};
 use crate::ir::{self, Constant, Value, ValueId};
 use crate::registry::{self, Outputs};
 use crate::symbols::Symbols;
-use crate::{Options, finish, functionalize, passes, report, wrappers};
+use crate::{Options, argument_text, finish, functionalize, passes, report, shapes, wrappers};
 
 /// Lowers `program` to an ONNX model whose nodes all have an origin, and returns it with the program, whose module
 /// tree the origins refer to. Weights stay where they are; `load` reads small ones for constant folding.
@@ -210,6 +210,7 @@ impl<'p> Lowering<'p> {
         let custom = self.options.custom_operators.iter().find(|custom| custom.target == *node.target);
         let row = registry::find(&node.target, self.options.opset);
         let schema = row.map_or("", |row| row.schema);
+        let first = self.builder.node_count();
         let mut context = Context { lowering: self, graph, node, schema };
         let outputs = match (custom, row) {
             (Some(custom), _) => crate::ops::custom::lower(&mut context, custom)?,
@@ -218,6 +219,10 @@ impl<'p> Lowering<'p> {
         };
         self.builder.origin = self.origin_of(node);
         self.bind_outputs(graph, node, outputs)?;
+        if self.builder.nodes_from(first).iter().any(|node| shapes::contradict(&self.builder.ir, node)) {
+            let reason = format!("shapes that contradict each other: {}", argument_text::shapes(graph, node));
+            return Err(Error::Node { place: Box::new(self.place(node)), reason });
+        }
         self.scope = outer;
         Ok(())
     }

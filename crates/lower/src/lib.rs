@@ -6,10 +6,12 @@
 //! 2. [`report`]: everything that has no row in the registry is collected and told at once;
 //! 3. [`functionalize`]: mutation becomes values (ATen to ATen);
 //! 4. [`driver`]: every ATen node is lowered by the row of [`registry`] that fits the opset, through [`context`],
-//!    which stamps each emitted node with its origin, into the graph of [`ir`];
+//!    which stamps each emitted node with its origin, into the graph of [`ir`]; [`shapes`] that contradict each other
+//!    are refused there;
 //! 5. [`passes`]: clean-up, each pass with its origin rule;
 //! 6. [`finish`]: names, and the ONNX model.
 
+pub mod argument_text;
 pub mod builder;
 pub mod context;
 pub mod driver;
@@ -27,6 +29,7 @@ pub mod promotion;
 pub mod registry;
 pub mod report;
 pub mod schema;
+pub mod shapes;
 pub mod symbols;
 #[cfg(test)]
 pub(crate) mod test_calls;

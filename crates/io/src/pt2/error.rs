@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use modelexport_graph::Name;
+
 use crate::ErrorKind;
 
 /// Names come from the file and may hold anything, so messages show them quoted and escaped.
@@ -127,8 +129,11 @@ pub enum Problem {
     // The weights.
     #[error("weight {weight:?} is stored as a pickle, which is never read: save a model with plain tensors")]
     PickledWeight { weight: String },
-    #[error("weight {weight:?} is in the graph but not in the archive's weights or constants")]
-    MissingWeight { weight: String },
+    #[error(
+        "weight {weight:?} is in the graph but not in the archive's weights or constants{}",
+        read_at(reader)
+    )]
+    MissingWeight { weight: String, reader: Option<Place> },
     #[error("weight {weight:?}: its bytes, zip entry {entry:?}, are not in the archive")]
     MissingWeightBytes { weight: String, entry: String },
     #[error("weight {weight:?} has a symbolic shape; a stored tensor has a plain one")]
@@ -139,8 +144,40 @@ pub enum Problem {
     WeightOutside { weight: String, entry: String, needed: u64, length: u64 },
     #[error("weight {weight:?} has the layout {layout}; only strided tensors can be read")]
     WeightLayout { weight: String, layout: &'static str },
-    #[error("weight {weight:?} is {stored} in the archive but {graph} in the graph")]
-    WeightMismatch { weight: String, stored: String, graph: String },
+    #[error("weight {weight:?} is {stored} in the archive but {graph} in the graph{}", read_at(reader))]
+    WeightMismatch { weight: String, stored: String, graph: String, reader: Option<Place> },
+}
+
+/// The first use of a weight.
+fn read_at(reader: &Option<Place>) -> String {
+    reader.as_ref().map_or_else(String::new, |place| format!("; it is read by {place}"))
+}
+
+impl Problem {
+    /// Where the problem is, if it has a place in the graph.
+    pub(super) fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Problem::UnknownArgumentKind { place, .. }
+            | Problem::UnknownCode { place, .. }
+            | Problem::DanglingValue { place, .. }
+            | Problem::WrongValueKind { place, .. }
+            | Problem::MissingMetadata { place, .. }
+            | Problem::DuplicateDefinition { place, .. }
+            | Problem::BadResult { place, .. }
+            | Problem::SymbolicExpression { place, .. }
+            | Problem::NegativeDimension { place, .. }
+            | Problem::StrideCount { place, .. } => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Says which node reads the weight that the problem is about.
+    pub(super) fn read_by(mut self, place: impl FnOnce() -> Option<Place>) -> Self {
+        if let Problem::MissingWeight { reader, .. } | Problem::WeightMismatch { reader, .. } = &mut self {
+            *reader = place();
+        }
+        self
+    }
 }
 
 /// Where in the program something is.
@@ -153,11 +190,11 @@ pub enum Place {
         index: usize,
     },
     Argument {
-        node: String,
+        node: Box<NodePlace>,
         argument: String,
     },
     Result {
-        node: String,
+        node: Box<NodePlace>,
         index: usize,
     },
     /// An entry of one of the graph's value tables.
@@ -169,13 +206,30 @@ pub enum Place {
     },
 }
 
+/// A node, what it calls and where it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodePlace {
+    pub name: Name,
+    /// `aten.linear.default`.
+    pub target: Name,
+    /// Path of the module; empty for the root.
+    pub module: Name,
+}
+
+impl std::fmt::Display for NodePlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let module = if self.module.is_empty() { "(root)" } else { &self.module };
+        write!(f, "node {:?} ({}) in module {module:?}", self.name, self.target.escape_debug())
+    }
+}
+
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Place::GraphInput { index } => write!(f, "graph input {index}"),
             Place::GraphOutput { index } => write!(f, "graph output {index}"),
-            Place::Argument { node, argument } => write!(f, "node {node:?}, argument {argument:?}"),
-            Place::Result { node, index } => write!(f, "node {node:?}, result {index}"),
+            Place::Argument { node, argument } => write!(f, "{node}, argument {argument:?}"),
+            Place::Result { node, index } => write!(f, "{node}, result {index}"),
             Place::Value { name } => write!(f, "value {name:?}"),
             Place::Weight { name } => write!(f, "weight {name:?}"),
         }

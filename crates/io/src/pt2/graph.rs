@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
-use modelexport_graph::{Name, Scopes};
+use modelexport_graph::{Name, ScopeId, Scopes};
 use serde_json::value::RawValue;
 
 use super::args::{Frame, plain_target};
-use super::error::{Place, Problem};
+use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
+use super::error::{NodePlace, Place, Problem};
 use super::module_stack::ModuleStacks;
 use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
@@ -44,14 +45,18 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// `is_top`: nodes of the outermost graph belong to the root where nothing else is known.
+/// `holder`: the node whose argument the graph is; `None` for the outermost graph, whose nodes belong to the root where
+/// nothing else is known.
 pub(super) fn convert<'a>(
     mut raw: schema::Graph<'a>,
     shared: &mut Shared,
     origins: &mut Origins<'a>,
-    is_top: bool,
+    holder: Option<&NodePlace>,
 ) -> Result<aten::Graph, Problem> {
-    let values = Values::announce(&mut raw, shared)?;
+    let values = match Values::announce(&mut raw, shared) {
+        Ok(values) => values,
+        Err(problem) => return Err(at_maker(problem, &raw.nodes, shared, origins, holder)),
+    };
     let graph =
         aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };
     let mut frame = Frame { graph, values, shared };
@@ -62,7 +67,7 @@ pub(super) fn convert<'a>(
     let names = node_names(&raw.nodes, &frame.values, frame.shared)?;
     frame.graph.nodes.reserve_exact(raw.nodes.len());
     for (node, name) in raw.nodes.into_iter().zip(names) {
-        let node = convert_node(node, name, &mut frame, origins, is_top)?;
+        let node = convert_node(node, name, &mut frame, origins, holder)?;
         frame.graph.nodes.push(node);
     }
     for (index, output) in raw.outputs.into_iter().enumerate() {
@@ -80,23 +85,17 @@ fn convert_node<'a>(
     name: Name,
     frame: &mut Frame<'_, 'a>,
     origins: &mut Origins<'a>,
-    is_top: bool,
+    holder: Option<&NodePlace>,
 ) -> Result<aten::Node, Problem> {
-    let unknown = is_top.then_some(Scopes::ROOT);
-    let scope = match &raw.metadata.nn_module_stack {
-        Some(text) => origins
-            .stacks
-            .scope(text)
-            .map_err(|_| Problem::ModuleStack { node: name.to_string(), text: text.to_string() })?,
-        None => None,
-    };
+    let unknown = holder.is_none().then_some(Scopes::ROOT);
+    let (scope, here) = locate(&raw, name, frame.shared, origins, holder)?;
     let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace))?;
     let mut args = Vec::with_capacity(raw.inputs.len());
     for input in raw.inputs {
-        let place = || Place::Argument { node: name.to_string(), argument: input.name.to_string() };
+        let place = || Place::Argument { node: Box::new(here.clone()), argument: input.name.to_string() };
         let arg = frame.argument(input.arg, &place, &mut |shared, subgraph| {
             let name = shared.name(&subgraph.name);
-            let graph = convert(subgraph.graph, shared, origins, false)?;
+            let graph = convert(subgraph.graph, shared, origins, Some(&here))?;
             Ok(Arg::Graph(Box::new(Subgraph { name, graph })))
         })?;
         let is_keyword = input.kind == Some(KEYWORD);
@@ -104,8 +103,67 @@ fn convert_node<'a>(
     }
     let mut outputs = Vec::with_capacity(raw.outputs.len());
     for (index, output) in raw.outputs.into_iter().enumerate() {
-        outputs.push(frame.result(output, || Place::Result { node: name.to_string(), index })?);
+        outputs.push(frame.result(output, || Place::Result { node: Box::new(here.clone()), index })?);
     }
-    let target = plain_target(&raw.target, frame.shared);
+    let NodePlace { name, target, .. } = here;
     Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), trace })
+}
+
+/// The call that a node ran in, if the archive says so, and its place for messages.
+fn locate(
+    raw: &schema::Node<'_>,
+    name: Name,
+    shared: &mut Shared,
+    origins: &mut Origins<'_>,
+    holder: Option<&NodePlace>,
+) -> Result<(Option<ScopeId>, NodePlace), Problem> {
+    let scope = match &raw.metadata.nn_module_stack {
+        Some(text) => origins
+            .stacks
+            .scope(text)
+            .map_err(|_| Problem::ModuleStack { node: name.to_string(), text: text.to_string() })?,
+        None => None,
+    };
+    let module = match (scope, holder) {
+        (Some(scope), _) => origins.stacks.path(scope),
+        (None, Some(holder)) => holder.module.clone(),
+        (None, None) => shared.name(""),
+    };
+    Ok((scope, NodePlace { name, target: plain_target(&raw.target, shared), module }))
+}
+
+/// What is wrong with the metadata of a value is wrong with the result of the node that makes it.
+fn at_maker(
+    mut problem: Problem,
+    nodes: &[schema::Node<'_>],
+    shared: &mut Shared,
+    origins: &mut Origins<'_>,
+    holder: Option<&NodePlace>,
+) -> Problem {
+    if let Some(place) = problem.place_mut()
+        && let Place::Value { name } = &*place
+        && let Some((node, index)) = nodes.iter().find_map(|node| {
+            let index = node.outputs.iter().position(|output| holds(output, name))?;
+            Some((node, index))
+        })
+    {
+        let node_name = shared.name(node.name.as_deref().unwrap_or(name));
+        if let Ok((_, here)) = locate(node, node_name, shared, origins, holder) {
+            *place = Place::Result { node: Box::new(here), index };
+        }
+    }
+    problem
+}
+
+/// Whether a value called `name` is in a result.
+fn holds(result: &Argument<'_>, name: &str) -> bool {
+    let is = |tensor: &schema::Named<'_>| *tensor.name == *name;
+    match result {
+        Argument::Tensor(tensor) | Argument::OptionalTensor(OptionalTensor::Tensor(tensor)) => is(tensor),
+        Argument::Tensors(tensors) => tensors.iter().any(is),
+        Argument::SymInt(SymIntArgument::Name(text))
+        | Argument::SymFloat(SymFloatArgument::Name(text))
+        | Argument::SymBool(SymBoolArgument::Name(text)) => **text == *name,
+        _ => false,
+    }
 }

@@ -44,7 +44,7 @@ use rawzip::ReaderAt;
 
 use crate::source::{Source, Sources};
 
-pub use error::{Error, Place, Problem};
+pub use error::{Error, NodePlace, Place, Problem};
 pub use parts::{Parts, read_parts};
 pub use sym_text::parse as symbolic_expression;
 

@@ -70,6 +70,11 @@ impl ModuleStacks {
         Ok(scope)
     }
 
+    /// The path of the module that a call is of.
+    pub fn path(&self, scope: ScopeId) -> Name {
+        self.tree.get(self.scopes.module(scope)).map_or_else(|| "".into(), |module| module.path.clone())
+    }
+
     fn enter(&mut self, parent: ScopeId, frame: &Frame<'_>) -> ScopeId {
         let path = plain_path(frame.path, &self.containers);
         let id = self.tree.insert(&path);

@@ -4,7 +4,7 @@ use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, Range, 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{ModuleTree, Name};
 
-use super::error::Problem;
+use super::error::{NodePlace, Place, Problem};
 use super::graph::{self, Origins};
 use super::json::{self, Text};
 use super::module_stack::ModuleStacks;
@@ -34,7 +34,7 @@ pub(super) fn read(
     let module = raw.graph_module;
     let stacks = ModuleStacks::new(module.module_call_graph.iter().map(|call| &*call.fqn));
     let mut origins = Origins::new(stacks, entry);
-    let graph = graph::convert(module.graph, &mut shared, &mut origins, true)?;
+    let graph = graph::convert(module.graph, &mut shared, &mut origins, None)?;
     let tree_signature = module.module_call_graph.first().and_then(|root| root.signature.as_ref());
     let tuples: NamedTuples<'_> = module
         .treespec_namedtuple_fields
@@ -49,6 +49,7 @@ pub(super) fn read(
             &mut weights,
             tree_signature,
             &tuples,
+            &origins.stacks,
             &mut shared,
         )?,
         outputs: outputs(
@@ -97,6 +98,7 @@ fn inputs(
     weights: &mut Weights,
     trees: TreeSignature<'_, '_>,
     tuples: &NamedTuples<'_>,
+    stacks: &ModuleStacks,
     shared: &mut Shared,
 ) -> Result<Vec<InputSpec>, Problem> {
     if specs.len() != graph.inputs.len() {
@@ -105,7 +107,12 @@ fn inputs(
     }
     let mut inputs = Vec::with_capacity(specs.len());
     for (index, (spec, input)) in specs.into_iter().zip(&graph.inputs).enumerate() {
-        let tensor = |name: &Text<'_>| input_tensor(graph, input, index, name);
+        let mut weight = |tensor: &Text<'_>, name: &Text<'_>, kind: WeightKind| {
+            let meta = input_tensor(graph, input, index, tensor)?;
+            weights
+                .need(name, kind, Some(meta))
+                .map_err(|problem| problem.read_by(|| reader(graph, input, stacks)))
+        };
         inputs.push(match spec {
             schema::InputSpec::UserInput(_) => InputSpec::User {
                 name: value_name(graph, input).unwrap_or_else(|| shared.name(&format!("input_{index}"))),
@@ -114,18 +121,15 @@ fn inputs(
                 InputSpec::Constant { name: shared.name(&constant.name) }
             }
             schema::InputSpec::Parameter(spec) => {
-                let meta = tensor(&spec.arg.name)?;
-                let weight = weights.need(&spec.parameter_name, WeightKind::Parameter, Some(meta))?;
+                let weight = weight(&spec.arg.name, &spec.parameter_name, WeightKind::Parameter)?;
                 InputSpec::Parameter { weight }
             }
             schema::InputSpec::Buffer(spec) => {
-                let meta = tensor(&spec.arg.name)?;
-                let weight = weights.need(&spec.buffer_name, WeightKind::Buffer, Some(meta))?;
+                let weight = weight(&spec.arg.name, &spec.buffer_name, WeightKind::Buffer)?;
                 InputSpec::Buffer { weight, persistent: spec.persistent }
             }
             schema::InputSpec::TensorConstant(spec) => {
-                let meta = tensor(&spec.arg.name)?;
-                let weight = weights.need(&spec.tensor_constant_name, WeightKind::Constant, Some(meta))?;
+                let weight = weight(&spec.arg.name, &spec.tensor_constant_name, WeightKind::Constant)?;
                 InputSpec::TensorConstant { weight }
             }
             schema::InputSpec::CustomObj(spec) => {
@@ -136,6 +140,23 @@ fn inputs(
     }
     rename_inputs(&mut inputs, trees, tuples);
     Ok(inputs)
+}
+
+/// The first node of the outermost graph that takes a weight, with the argument that it is.
+fn reader(graph: &aten::Graph, input: &Arg, stacks: &ModuleStacks) -> Option<Place> {
+    let Arg::Tensor(weight) = input else { return None };
+    let reads = |arg: &Arg| match arg {
+        Arg::Tensor(id) => id == weight,
+        Arg::Tensors(ids) => ids.contains(weight),
+        Arg::OptionalTensors(ids) => ids.contains(&Some(*weight)),
+        _ => false,
+    };
+    graph.nodes.iter().find_map(|node| {
+        let argument = node.args.iter().find(|argument| reads(&argument.arg))?;
+        let module = node.scope.map_or_else(|| "".into(), |scope| stacks.path(scope));
+        let node = NodePlace { name: node.name.clone(), target: node.target.clone(), module };
+        Some(Place::Argument { node: Box::new(node), argument: argument.name.to_string() })
+    })
 }
 
 /// Gives the user's inputs the names that the model's `forward` has for them.

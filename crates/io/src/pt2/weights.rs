@@ -63,7 +63,7 @@ impl Weights {
             let weight = name.into();
             return Err(match self.pickled.contains(name) {
                 true => Problem::PickledWeight { weight },
-                false => Problem::MissingWeight { weight },
+                false => Problem::MissingWeight { weight, reader: None },
             });
         };
         if let Some(weight) = self.list.get_mut(index as usize) {
@@ -90,6 +90,7 @@ fn check_against_graph(weight: &Weight, graph: &TensorMeta) -> Result<(), Proble
         weight: weight.name.to_string(),
         stored: format!("{}[{}]", weight.dtype, shown(weight.sizes.iter().map(u64::to_string).collect())),
         graph: format!("{}[{}]", graph.dtype, shown(graph.sizes.iter().map(Dim::to_string).collect())),
+        reader: None,
     })
 }
 

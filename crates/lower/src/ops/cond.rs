@@ -59,7 +59,7 @@ fn condition(cx: &mut Context<'_, '_>) -> Result<Condition> {
             Some(expr) => Condition::Computed(cx.compute(&expr.clone())?),
             None => return cx.wrong("condition", "a truth value", "another kind of value"),
         },
-        other => return cx.wrong("condition", "a tensor or a truth value", other),
+        other => return cx.wrong_kind("condition", "a tensor or a truth value", other),
     })
 }
 

@@ -43,7 +43,9 @@ pub fn lower(cx: &mut Context<'_, '_>, custom: &CustomOperator) -> Result<Output
             Arg::Floats(values) => Attr::Floats(values.iter().map(|&value| value as f32).collect()),
             Arg::Str(value) => Attr::Str(value.to_string().into()),
             Arg::DType(dtype) => Attr::from(*dtype),
-            other => return cx.wrong(&name, "a tensor, a number, a string or a list of these", other),
+            other => {
+                return cx.wrong_kind(&name, "a tensor, a number, a string or a list of these", Some(other));
+            }
         };
         attributes.push((Cow::Owned(name), value));
     }

@@ -33,7 +33,7 @@ fn einsum(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if dtype.is_complex() {
         return cx.refuse("complex numbers are not supported");
     }
-    let Some(equation) = cx.str_opt("equation")? else { return cx.wrong("equation", "an equation", "nothing") };
+    let Some(equation) = cx.str_opt("equation")? else { return cx.wrong_kind("equation", "an equation", None) };
     let metas = cx.metas("tensors");
     let ranks: Vec<usize> = metas.iter().map(|meta| meta.sizes.len()).collect();
     let Some(Equation { operands, result }) = parse(&equation, &ranks) else {

@@ -65,6 +65,14 @@ pub(crate) fn lowered_program(program: Program) -> String {
     text(program, Options::default().opset)
 }
 
+/// Why a call cannot be lowered.
+pub(crate) fn refused(call: &str) -> String {
+    match lower(parse::program(call), &Options::default(), &|_| None) {
+        Ok(_) => panic!("{call} can be lowered"),
+        Err(error) => error.to_string(),
+    }
+}
+
 fn at_opset(call: &str, opset: i64) -> String {
     text(parse::program(call), opset)
 }

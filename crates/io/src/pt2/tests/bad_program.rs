@@ -2,11 +2,65 @@
 
 use serde_json::json;
 
-use super::super::error::{Place, Problem};
-use super::sample::{Sample, branch, int, tensor, with_argument};
+use super::super::error::{NodePlace, Place, Problem};
+use super::sample::{Sample, argument, branch, int, node, tensor, with_argument};
+
+fn relu() -> Box<NodePlace> {
+    Box::new(NodePlace { name: "relu".into(), target: "aten.relu.default".into(), module: "".into() })
+}
 
 fn place_of_extra() -> Place {
-    Place::Argument { node: "relu".into(), argument: "extra".into() }
+    Place::Argument { node: relu(), argument: "extra".into() }
+}
+
+/// What a user reads: the node, what it calls, its module and the argument or result.
+#[test]
+fn messages_name_node_overload_module_and_argument() {
+    let message = |problem: Problem| problem.to_string();
+    assert_eq!(
+        message(with_argument(tensor("nothing")).read().unwrap_err()),
+        r#"node "relu" (aten.relu.default) in module "(root)", argument "extra": the value "nothing" is not defined before its use"#
+    );
+    assert_eq!(
+        message(with_argument(json!({"as_quaternion": [1]})).read().unwrap_err()),
+        r#"node "relu" (aten.relu.default) in module "(root)", argument "extra": unknown argument kind "as_quaternion"; it needs a newer modelexport"#
+    );
+    assert_eq!(
+        message(Sample::problem(|sample| sample.graph()["tensor_values"]["linear"]["dtype"] = json!(99))),
+        r#"node "linear" (aten.linear.default) in module "l", result 0: unknown element type 99; it needs a newer modelexport"#
+    );
+    assert_eq!(
+        message(Sample::problem(|sample| {
+            sample.graph()["tensor_values"]["linear"]["sizes"] = json!([int(4)]);
+        })),
+        r#"node "linear" (aten.linear.default) in module "l", result 0: 1 sizes but 2 strides"#
+    );
+    assert_eq!(
+        message(Sample::problem(|sample| {
+            sample.weights["config"].as_object_mut().unwrap().remove("l.weight");
+        })),
+        r#"weight "l.weight" is in the graph but not in the archive's weights or constants; it is read by node "linear" (aten.linear.default) in module "l", argument "weight""#
+    );
+    assert_eq!(
+        message(Sample::problem(|sample| {
+            sample.graph()["tensor_values"]["p_l_weight"]["sizes"] = json!([int(3), int(1)]);
+        })),
+        r#"weight "l.weight" is float32[3, 2] in the archive but float32[3, 1] in the graph; it is read by node "linear" (aten.linear.default) in module "l", argument "weight""#
+    );
+}
+
+/// A node of a branch has no module of its own in the archive: it is that of the node with the branch.
+#[test]
+fn nodes_of_subgraphs_are_located_too() {
+    let mut inner =
+        node("neg", "torch.ops.aten.neg.default", vec![argument("self", tensor("nothing"))], vec![]);
+    inner["metadata"]["nn_module_stack"] = json!(null);
+    let mut sample = Sample::default();
+    sample.graph()["nodes"][0]["inputs"].as_array_mut().unwrap().push(argument("", branch(vec![inner])));
+    assert_eq!(
+        sample.read().unwrap_err().to_string(),
+        r#"node "neg" (aten.neg.default) in module "l", argument "self": the value "nothing" is not defined before its use"#
+    );
 }
 
 #[test]
@@ -19,7 +73,7 @@ fn an_unknown_kind_of_argument() {
     );
     let problem =
         Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = json!({"as_quaternion": 1}));
-    let expected = Place::Result { node: "relu".into(), index: 0 };
+    let expected = Place::Result { node: relu(), index: 0 };
     assert!(
         matches!(&problem, Problem::UnknownArgumentKind { place, .. } if *place == expected),
         "{problem}"
@@ -41,7 +95,13 @@ fn unknown_codes() {
         );
     }
     let problem = Sample::problem(|sample| sample.graph()["tensor_values"]["linear"]["dtype"] = json!(14));
-    let expected = Place::Value { name: "linear".into() };
+    assert!(
+        matches!(&problem, Problem::UnknownCode { place: Place::Result { node, index: 0 }, .. }
+            if *node.name == *"linear"),
+        "{problem}"
+    );
+    let problem = Sample::problem(|sample| sample.graph()["tensor_values"]["x"]["dtype"] = json!(14));
+    let expected = Place::Value { name: "x".into() };
     assert!(matches!(&problem, Problem::UnknownCode { place, .. } if *place == expected), "{problem}");
 }
 
@@ -82,7 +142,7 @@ fn a_value_without_metadata() {
     });
     assert!(
         matches!(&problem, Problem::MissingMetadata { place: Place::Result { node, index: 0 }, name, table: "tensor_values" }
-            if node == "relu" && name == "relu"),
+            if *node == relu() && name == "relu"),
         "{problem}"
     );
     let problem = Sample::problem(|sample| {
@@ -99,7 +159,7 @@ fn a_value_that_is_defined_twice() {
     let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = tensor("linear"));
     assert!(
         matches!(&problem, Problem::DuplicateDefinition { place: Place::Result { node, .. }, name }
-            if node == "relu" && name == "linear"),
+            if *node == relu() && name == "linear"),
         "{problem}"
     );
     let problem = Sample::problem(|sample| sample.graph()["sym_int_values"] = json!({"x": int(1)}));

@@ -162,7 +162,7 @@ fn weights_that_are_missing() {
     let problem = Sample::problem(|sample| {
         sample.weights["config"].as_object_mut().unwrap().remove("l.bias");
     });
-    assert!(matches!(&problem, Problem::MissingWeight { weight } if weight == "l.bias"), "{problem}");
+    assert!(matches!(&problem, Problem::MissingWeight { weight, .. } if weight == "l.bias"), "{problem}");
     let problem = Sample::problem(|sample| {
         sample.storages.pop();
     });

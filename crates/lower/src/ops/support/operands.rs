@@ -37,7 +37,7 @@ pub(crate) fn common_type(cx: &mut Context<'_, '_>, names: &[&str]) -> Result<DT
 pub(crate) fn operand(cx: &mut Context<'_, '_>, name: &str, dtype: DType) -> Result<ValueId> {
     match operand_opt(cx, name, dtype)? {
         Some(value) => Ok(value),
-        None => cx.wrong(name, "a tensor or a number", "nothing"),
+        None => cx.wrong_kind(name, "a tensor or a number", None),
     }
 }
 
