@@ -156,7 +156,7 @@ mod tests {
         aten.rrelu.default(self: f32[3, 7]) -> f32[3, 7]
             LeakyRelu(self, alpha=0.22916667)
         aten.prelu.default(self: f32[2, 3, 4, 5], weight: param f32[3]) -> f32[2, 3, 4, 5]
-            PRelu(self, Unsqueeze(weight, [1, 2]))
+            PRelu(self, weight)
         aten._prelu_kernel.default(self: f32[2, 3, 4], weight: param f32[1, 3, 1]) -> f32[2, 3, 4]
             PRelu(self, weight)
         ");
