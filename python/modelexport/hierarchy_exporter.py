@@ -14,7 +14,7 @@ from modelexport.capture import CAPTURE_LOCK, shapes
 from modelexport.capture.state import untouched
 from modelexport.exporting import export
 from modelexport.standard_export import Exporter, export_to_onnx
-from modelexport.strategies import EVIDENCE, NATIVE, TagChoices, tag
+from modelexport.tag_choices import EVIDENCE, NATIVE, TagChoices, tag
 from modelexport.tracing import TracingHierarchyBuilder
 
 

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from modelexport.strategies import EVIDENCE, TagChoices, tag
+from modelexport.tag_choices import EVIDENCE, TagChoices, tag
 
 
 class SemanticMapper:

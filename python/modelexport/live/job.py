@@ -6,7 +6,7 @@ from typing import Any
 from modelexport.hierarchy_exporter import HierarchyExporter
 from modelexport.live import given_inputs, made_inputs, sources
 from modelexport.live.sources import LiveModel
-from modelexport.strategies import NATIVE
+from modelexport.tag_choices import NATIVE
 
 
 def run(request: dict[str, Any], step: Callable[[str], None]) -> dict[str, Any]:
