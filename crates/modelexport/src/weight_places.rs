@@ -13,7 +13,7 @@ use modelexport_io::source::Sources;
 use modelexport_io::weights::{self, INLINE_BELOW, Progress, WeightsMode, Written};
 
 use crate::Error;
-use crate::weights_from::{Mismatch, Mismatches, Problem, Renaming, view_of};
+use crate::weights_from::{Kinds, Mismatch, Mismatches, Problem, Renaming, view_of};
 
 /// The `external_data` entry that holds a hash, by ONNX's definition of SHA-1.
 const CHECKSUM: &str = "checksum";
@@ -143,6 +143,7 @@ pub fn refer_to(
     for_each_initializer(&mut model, &mut |tensor| names.push(tensor.name.to_string()));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let renaming = Renaming::between(&names, &tensors);
+    let kinds = Kinds::of(&tensors);
     let mut mismatches = Mismatches::default();
     for_each_initializer(&mut model, &mut |tensor| {
         let is_small = match &tensor.data {
@@ -155,10 +156,11 @@ pub fn refer_to(
         let mut differs = |problem| {
             mismatches.0.push(Mismatch { weight: tensor.name.to_string(), problem });
         };
-        let Some((_, entry)) = renaming.find(&tensor.name, &tensors) else {
+        let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();
+        let tied = || kinds.only_one_like(&tensor.name, &sizes, tensor.dtype()?);
+        let Some((_, entry)) = renaming.find(&tensor.name, &tensors).or_else(tied) else {
             return differs(Problem::Missing);
         };
-        let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();
         match tensor.dtype() {
             _ if sizes != entry.shape => {
                 return differs(Problem::Shape { expected: sizes, found: entry.shape.clone() });

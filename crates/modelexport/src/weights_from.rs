@@ -101,7 +101,7 @@ pub fn attach(weights: &mut [Weight], path: &Path, sources: &mut Sources) -> Res
     let by_kind = Kinds::of(&tensors);
     for position in unnamed {
         let Some(weight) = weights.get_mut(position) else { continue };
-        match by_kind.only_one_like(weight) {
+        match by_kind.only_one_like(&weight.name, &weight.sizes, weight.dtype) {
             Some((name, entry)) => {
                 weight.data = Some(view_of(entry));
                 attached.count += 1;
@@ -194,13 +194,13 @@ fn prefix_of<'n>(name: &'n str, rest: &str) -> &'n str {
 ///
 /// A checkpoint holds one of the weights that are tied, and a capture of the meta device does not tell which are. A
 /// matrix that is missing is tied if one tensor only has its shape, its type and the last part of its name.
-struct Kinds<'t>(HashMap<Kind<'t>, Vec<(&'t str, &'t Entry)>>);
+pub(crate) struct Kinds<'t>(HashMap<Kind<'t>, Vec<(&'t str, &'t Entry)>>);
 
 /// Shape, type and last part of the name.
 type Kind<'t> = (&'t [u64], DType, &'t str);
 
 impl<'t> Kinds<'t> {
-    fn of(tensors: &'t Tensors) -> Kinds<'t> {
+    pub fn of(tensors: &'t Tensors) -> Kinds<'t> {
         let mut kinds: HashMap<_, Vec<_>> = HashMap::new();
         for (name, entry) in tensors {
             let key = (entry.shape.as_slice(), entry.dtype, last_part(name));
@@ -209,11 +209,11 @@ impl<'t> Kinds<'t> {
         Kinds(kinds)
     }
 
-    fn only_one_like(&self, weight: &Weight) -> Option<(&'t str, &'t Entry)> {
-        if weight.sizes.len() < 2 {
+    pub fn only_one_like(&self, name: &str, sizes: &[u64], dtype: DType) -> Option<(&'t str, &'t Entry)> {
+        if sizes.len() < 2 {
             return None;
         }
-        match self.0.get(&(weight.sizes.as_slice(), weight.dtype, last_part(&weight.name)))?.as_slice() {
+        match self.0.get(&(sizes, dtype, last_part(name)))?.as_slice() {
             [only] => Some(*only),
             _ => None,
         }
