@@ -101,9 +101,9 @@ Examples:
   modelexport export model.pt2 -o model.onnx --dim-name input_ids:0=batch --dim-name input_ids:1=sequence
   modelexport export model.pt2 -o model.onnx --modules all            torch.nn modules show in tags, too
   modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
-  modelexport export ./my-bert -o bert.onnx --input-text 'Hello world'     a Hugging Face folder
+  modelexport export ./my-model -o model.onnx --input-text 'Hello world'   a Hugging Face folder
   modelexport export my.package:make_model -o model.onnx --inputs 'x:[1,3,224,224]:float32'
-  modelexport export ./my-bert -o bert.onnx --strategy htp --exporter torchscript
+  modelexport export ./my-model -o model.onnx --strategy htp --exporter torchscript
 
 Next: modelexport tree model.onnx";
 
