@@ -207,6 +207,8 @@ INTERRUPTED = """
 import os, signal, sys, threading
 import modelexport
 source, target = sys.argv[1:]
+# A shell starts what runs in its background deaf to Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     while True:
