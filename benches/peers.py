@@ -52,25 +52,6 @@ def tag_onnx_ir(source: str, target: str) -> None:
     onnx_ir.save(model, target)
 
 
-def strip_onnx(source: str, target: str) -> None:
-    import onnx
-
-    model = onnx.load(source)
-    for node in model.graph.node:
-        node.ClearField("doc_string")
-        del node.metadata_props[:]
-    onnx.save(model, target)
-
-
-def extract_onnx(source: str, target: str, outputs: str) -> None:
-    import onnx.utils
-
-    import onnx
-
-    names = [value.name for value in onnx.load(source, load_external_data=False).graph.input]
-    onnx.utils.extract_model(source, target, names, outputs.split(","))
-
-
 def run_time(*paths: str) -> None:
     """Node counts and onnxruntime's times for several files, in turn."""
     import numpy

@@ -10,7 +10,6 @@ pub mod onnx;
 pub mod output;
 pub mod pt2;
 pub mod safetensors;
-pub mod sha1;
 pub mod sidecar;
 pub mod source;
 pub mod spliced_file;

@@ -8,9 +8,9 @@ use modelexport_io::external_data::{self, Entry, ModelFolder};
 use modelexport_io::onnx::{self, OnnxFile};
 use modelexport_io::output::{CommittedFile, Settings};
 use modelexport_io::safetensors;
-use modelexport_io::sha1::Sha1;
 use modelexport_io::source::Sources;
 use modelexport_io::weights::{self, INLINE_BELOW, Progress, WeightsMode, Written};
+use sha1::{Digest, Sha1};
 
 use crate::Error;
 use crate::weights_from::{Kinds, Mismatch, Mismatches, Problem, Renaming, view_of};
@@ -80,9 +80,7 @@ fn place_of(
         TensorData::Raw(bytes) | TensorData::Typed(bytes) => {
             place.bytes = bytes.len() as u64;
             if with_hashes {
-                let mut sha1 = Sha1::default();
-                sha1.update(bytes);
-                place.hash = Some(sha1.finish());
+                place.hash = Some(hexadecimal(Sha1::new_with_prefix(bytes)));
             }
             return place;
         }
@@ -93,7 +91,7 @@ fn place_of(
     };
     place.bytes = span.length;
     if with_hashes || expected.is_some() {
-        let mut sha1 = Sha1::default();
+        let mut sha1 = Sha1::new();
         let read = for_each_chunk(span.length, &mut |offset, buffer| {
             sources.read_at(span.source, span.offset + offset, buffer)?;
             sha1.update(buffer);
@@ -102,7 +100,7 @@ fn place_of(
         match read {
             Err(error) => place.problem = Some(format!("cannot read: {error}")),
             Ok(_) => {
-                let found = sha1.finish();
+                let found = hexadecimal(sha1);
                 if let Some(expected) = expected.filter(|expected| !expected.eq_ignore_ascii_case(&found)) {
                     place.problem =
                         Some(format!("its bytes have the hash {found}, the model says {expected}"));
@@ -112,6 +110,11 @@ fn place_of(
         }
     }
     place
+}
+
+/// The hash in digits, as ONNX's `checksum` of external data has it.
+fn hexadecimal(hash: Sha1) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes the model at `path` to `target` with its weights embedded, external or left out of the model otherwise.
@@ -227,4 +230,18 @@ fn for_each_initializer(model: &mut Model, visit: &mut dyn FnMut(&mut Tensor)) {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values are those of Python's `hashlib`.
+    #[test]
+    fn hashes_are_those_of_the_standard() {
+        let hash = |bytes: &[u8]| hexadecimal(Sha1::new_with_prefix(bytes));
+        assert_eq!(hash(b""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+        assert_eq!(hash(b"abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        assert_eq!(hash(&[b'a'; 200]), "e61cfffe0d9195a525fc6cf06ca2d77119c24a40");
+    }
 }

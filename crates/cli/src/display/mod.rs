@@ -4,6 +4,7 @@ pub mod csv;
 pub mod json;
 pub mod number;
 pub mod progress;
+pub mod statistics;
 pub mod style;
 pub mod table;
 pub mod text;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use modelexport_graph::aten::Program;
 use modelexport_graph::{DType, Dim};
 
-use super::fold::Load;
+use super::fold::{Load, loaded};
 use super::uses::Uses;
 use crate::ir::{Attr, Constant, Graph, Ir, Node, Value, ValueId};
 use crate::literal::{Literal, Number};
@@ -121,14 +121,13 @@ impl Folder<'_> {
 
     /// The elements of a constant.
     fn numbers(&self, id: ValueId) -> Option<Vec<f64>> {
-        let loaded;
+        let read;
         let literal = match self.ir.value(id)?.constant.as_ref()? {
             Constant::Literal(literal) => literal,
             Constant::Weight { weight, permutation: None, sizes: None } => {
                 let weight = self.program.weights.get(*weight as usize)?;
-                let dims = weight.sizes.iter().map(|&size| size as i64).collect();
-                loaded = Literal { dtype: weight.dtype, dims, bytes: (self.load)(weight)? };
-                &loaded
+                read = loaded(weight, self.load)?;
+                &read
             }
             _ => return None,
         };

@@ -14,6 +14,12 @@ use crate::literal::Literal;
 /// Reads the bytes of a weight; `None` if they cannot be had.
 pub type Load<'a> = &'a dyn Fn(&Weight) -> Option<Vec<u8>>;
 
+/// The elements of a weight, if they can be had.
+pub fn loaded(weight: &Weight, load: Load<'_>) -> Option<Literal> {
+    let dims = weight.sizes.iter().map(|&size| size as i64).collect();
+    Some(Literal { dtype: weight.dtype, dims, bytes: load(weight)? })
+}
+
 /// Buffers above this size are not read.
 const MOST_BUFFER_BYTES: u64 = 1 << 18;
 
@@ -139,9 +145,6 @@ impl Folder<'_> {
             return;
         }
         let Some(weight) = self.small_buffer(*weight) else { return };
-        let Some(bytes) = (self.load)(weight) else { return };
-        let dims = weight.sizes.iter().map(|&size| size as i64).collect();
-        let literal = Literal { dtype: weight.dtype, dims, bytes };
-        self.loaded.insert(id, literal);
+        self.loaded.extend(loaded(weight, self.load).map(|literal| (id, literal)));
     }
 }

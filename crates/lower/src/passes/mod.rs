@@ -11,6 +11,7 @@ mod merge_moves;
 mod no_op;
 mod padded_convolution;
 mod padded_max_pool;
+mod pads;
 mod readers;
 mod uses;
 mod weight_layout;

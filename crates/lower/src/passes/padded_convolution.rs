@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use modelexport_graph::Scopes;
 
+use super::pads::is_pad_by_zeros;
 use super::uses::Uses;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
-use crate::literal::Literal;
 
 /// True if a convolution took over a `Pad`.
 pub fn run(ir: &mut Ir, scopes: &Scopes) -> bool {
@@ -28,7 +28,7 @@ fn merge(graph: &mut Graph, ir: &Ir, scopes: &Scopes, uses: &Uses) -> bool {
         let (Some(from), Some(to)) = (node.inputs.first().copied().flatten(), node.outputs.first()) else {
             continue;
         };
-        if node.op == "Pad" && node.domain.is_empty() && uses.count(*to) == 1 {
+        if is_pad_by_zeros(node, ir) && uses.count(*to) == 1 {
             pads.insert(*to, node.clone());
         } else if node.op == "Conv"
             && node.domain.is_empty()
@@ -72,14 +72,7 @@ fn joined(convolution: &Node, pad: &Node, ir: &Ir) -> Option<Vec<i64>> {
 
 /// What a `Pad` by zeros adds before and after each axis.
 fn zeros_added(pad: &Node, rank: usize, ir: &Ir) -> Option<Vec<i64>> {
-    if matches!(pad.attribute("mode"), Some(Attr::Str(mode)) if mode != "constant") {
-        return None;
-    }
     let input = |i: usize| pad.inputs.get(i).copied().flatten();
-    let is_zero = input(2).is_none_or(|value| {
-        let numbers = ir.literal(value).and_then(Literal::numbers);
-        numbers.is_some_and(|numbers| numbers.iter().all(|number| number.as_f64() == 0.0))
-    });
     let pads = ir.literal(input(1)?)?.as_ints()?;
     let axes = match input(3) {
         Some(axes) => ir.literal(axes)?.as_ints()?,
@@ -92,7 +85,7 @@ fn zeros_added(pad: &Node, rank: usize, ir: &Ir) -> Option<Vec<i64>> {
         *added.get_mut(axis)? = before;
         *added.get_mut(axis + rank)? = after;
     }
-    is_zero.then_some(added)
+    Some(added)
 }
 
 #[cfg(test)]

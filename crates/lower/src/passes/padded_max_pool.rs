@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use half::{bf16, f16};
 use modelexport_graph::DType;
 
-use crate::ir::{Attr, Graph, Ir, Node, ValueId};
+use super::pads::is_pad_by_zeros;
+use crate::ir::{Graph, Ir, Node, ValueId};
 use crate::literal::{Literal, Number};
 
 /// True if a node was changed.
@@ -47,17 +48,7 @@ fn rewrite(graph: &mut Graph, ir: &mut Ir, pooled: &HashSet<ValueId>, opset: i64
 }
 
 fn pads_by_zeros(node: &Node, ir: &Ir) -> bool {
-    let is_constant = match node.attribute("mode") {
-        None => true,
-        Some(Attr::Str(mode)) => mode == "constant",
-        Some(_) => false,
-    };
-    let value = node.inputs.get(2).copied().flatten();
-    let is_zero = value.is_none_or(|value| {
-        let numbers = ir.literal(value).and_then(Literal::numbers);
-        numbers.is_some_and(|numbers| numbers.iter().all(|number| number.as_f64() == 0.0))
-    });
-    node.op == "Pad" && is_constant && is_zero && node.inputs.len() < 4
+    is_pad_by_zeros(node, ir) && node.inputs.len() < 4
 }
 
 fn rewrite_pad(node: &mut Node, ir: &mut Ir, opset: i64) -> bool {

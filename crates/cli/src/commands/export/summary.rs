@@ -7,7 +7,8 @@ use modelexport::export_summary::{File, Summary, Weights};
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
 
-use crate::display::number::{bytes, counted, exact};
+use crate::display::number::{bytes, counted};
+use crate::display::statistics::{coverage_text, modules_text};
 use crate::display::style::Style;
 use crate::display::written::weights_text;
 
@@ -42,7 +43,6 @@ impl<'a> From<&'a Summary> for Told<'a> {
 }
 
 pub fn write_text(summary: &Told<'_>, out: &mut dyn Write, style: Style) -> io::Result<()> {
-    let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = *summary.statistics;
     let mut line = |label: &str, text: String| {
         writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(&text))
     };
@@ -51,26 +51,12 @@ pub fn write_text(summary: &Told<'_>, out: &mut dyn Write, style: Style) -> io::
         line(label, format!("{} ({})", file.path, bytes(file.bytes)))?;
     }
     let opset = summary.opset.map(|opset| format!(", opset {opset}")).unwrap_or_default();
-    line("graph", format!("{}{opset}", counted(nodes, "node")))?;
-    line(
-        "modules",
-        format!(
-            "{} of {} executed, {} shown in tags",
-            exact(executed_modules),
-            exact(modules),
-            exact(visible_modules)
-        ),
-    )?;
-    let methods: Vec<String> = summary
-        .statistics
-        .by_method
-        .iter()
-        .map(|(method, count)| format!("{} {method}", exact(*count)))
-        .collect();
+    line("graph", format!("{}{opset}", counted(summary.statistics.nodes, "node")))?;
+    line("modules", modules_text(summary.statistics))?;
     if let Some(strategy) = summary.strategy {
         line("strategy", strategy.to_owned())?;
     }
-    line("coverage", format!("{:.1}% ({})", 100.0 * coverage, methods.join(", ")))?;
+    line("coverage", coverage_text(summary.statistics))?;
     if let Some(weights) = summary.weights {
         line("weights", weights_text(weights))?;
     }

@@ -4,13 +4,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use modelexport::diagnosis::{Diagnosis, Level, diagnose};
+use modelexport::export_summary::File;
 use modelexport::strategies::Evidence;
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::output::CommittedFile;
 use modelexport_io::sidecar::{Sidecar, Statistics};
 use serde::Serialize;
 
-use crate::display::number::{bytes, counted, exact};
+use crate::display::number::{bytes, counted};
+use crate::display::statistics::{coverage_text, modules_text};
 use crate::display::style::Style;
 
 #[derive(Serialize)]
@@ -26,12 +28,6 @@ pub struct Summary {
     statistics: Statistics,
     diagnosis: Diagnosis,
     seconds: Seconds,
-}
-
-#[derive(Serialize)]
-struct File {
-    path: String,
-    bytes: u64,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -57,10 +53,7 @@ impl Summary {
             evidence: evidence_path.map(|path| path.display().to_string()),
             evidence_kind: evidence.format.name(),
             strategy: sidecar.strategy.clone(),
-            files: files
-                .iter()
-                .map(|file| File { path: file.path.display().to_string(), bytes: file.bytes })
-                .collect(),
+            files: files.iter().map(File::new).collect(),
             statistics: sidecar.statistics.clone(),
             diagnosis: diagnose(sidecar),
             seconds,
@@ -73,7 +66,6 @@ impl Summary {
     }
 
     pub fn write_text(&self, out: &mut dyn Write, style: Style) -> io::Result<()> {
-        let Statistics { modules, executed_modules, visible_modules, nodes, coverage, .. } = self.statistics;
         let mut line = |label: &str, text: String| {
             writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(&text))
         };
@@ -84,23 +76,9 @@ impl Summary {
         let evidence = self.evidence.as_deref().unwrap_or("the file itself");
         line("evidence", format!("{evidence} ({})", self.evidence_kind))?;
         line("strategy", self.strategy.clone())?;
-        line("graph", counted(nodes, "node"))?;
-        line(
-            "modules",
-            format!(
-                "{} of {} executed, {} shown in tags",
-                exact(executed_modules),
-                exact(modules),
-                exact(visible_modules)
-            ),
-        )?;
-        let methods: Vec<String> = self
-            .statistics
-            .by_method
-            .iter()
-            .map(|(method, count)| format!("{} {method}", exact(*count)))
-            .collect();
-        line("coverage", format!("{:.1}% ({})", 100.0 * coverage, methods.join(", ")))?;
+        line("graph", counted(self.statistics.nodes, "node"))?;
+        line("modules", modules_text(&self.statistics))?;
+        line("coverage", coverage_text(&self.statistics))?;
         line("time", format!("{:.3} s", self.seconds.total))?;
         let text = for_screen(&self.diagnosis.text).into_owned();
         match self.diagnosis.level {
