@@ -116,7 +116,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Skips `length` bytes that the caller fills through [`OutputFile::file`] or [`OutputFile::write_at`], and
+    /// Skips `length` bytes that the caller fills through a [`Writer`] or with [`OutputFile::write_at`], and
     /// reports with [`OutputFile::completed`]. Returns where they start.
     pub(crate) fn allocate(&mut self, length: u64) -> Result<u64, Error> {
         self.flush_buffer()?;
@@ -133,16 +133,6 @@ impl OutputFile {
     /// Writes into allocated ranges, also from other threads. The file can be finished once all writers are gone.
     pub(crate) fn writer(&self) -> Writer {
         Writer { file: self.file.clone(), target: self.target.as_path().into(), stop: self.stop.clone() }
-    }
-
-    /// An error once somebody wants no more of it.
-    pub(crate) fn check_stop(&self) -> Result<(), Error> {
-        check_stop(self.stop.as_deref(), &self.target)
-    }
-
-    /// The file itself, for copies inside the kernel into an allocated range.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
     }
 
     /// Tells that bytes of an allocated range are written or about to be, so that they can go to the disk.
@@ -202,22 +192,30 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// The file itself, for copies inside the kernel into an allocated range.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// An error once somebody wants no more of it.
+    pub fn check_stop(&self) -> Result<(), Error> {
+        match &self.stop {
+            Some(flag) if flag.load(Ordering::Relaxed) => {
+                Err(Error::Stopped { path: self.target.to_path_buf() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes into an allocated range.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for piece in bytes.chunks(PIECE) {
-            check_stop(self.stop.as_deref(), &self.target)?;
+            self.check_stop()?;
             self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
             at += piece.len() as u64;
         }
         Ok(())
-    }
-}
-
-fn check_stop(stop: Option<&AtomicBool>, target: &Path) -> Result<(), Error> {
-    match stop {
-        Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Stopped { path: target.into() }),
-        _ => Ok(()),
     }
 }
 

@@ -1,58 +1,83 @@
 //! One run of bytes from source to output.
 
-use crate::output::OutputFile;
+use std::sync::Arc;
+
+use modelexport_graph::StridedView;
+
+use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
+use super::pool::{Kind, Pool, Scratch};
 use super::{Error, read_at};
 
 /// For copies through memory. A larger one is slower: it leaves the processor's cache.
-pub(super) const BUFFER: usize = 128 << 10;
+const BUFFER: u64 = 128 << 10;
 
 /// Up to here, bytes join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;
 
-/// How much is copied between two reports of progress.
-const STEP: u64 = 16 << 20;
+/// How much is copied at a time: a few milliseconds of work.
+const STEP: u64 = 4 << 20;
 
+/// Lets the pool write `length` bytes of the source, from `start` on, at the end of `output`. They are those of `view`.
 pub(super) fn append(
     output: &mut OutputFile,
-    source: &Source,
-    start: u64,
-    length: u64,
+    source: &Arc<Source>,
+    view: &StridedView,
+    (start, length): (u64, u64),
+    pool: &mut Pool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    if let Some(bytes) = memory_range(source, start, length) {
-        for part in bytes.chunks(STEP as usize) {
-            output.write_all(part)?;
-            progress(part.len() as u64);
-        }
-        return Ok(());
-    }
     if length <= SMALL {
-        let mut bytes = vec![0; length as usize];
-        read_at(source, start, &mut bytes)?;
-        output.write_all(&bytes)?;
+        match memory_range(source, start, length) {
+            Some(bytes) => output.write_all(bytes)?,
+            None => {
+                let mut bytes = vec![0; length as usize];
+                read_at(source, start, &mut bytes)?;
+                output.write_all(&bytes)?;
+            }
+        }
         progress(length);
         return Ok(());
     }
     let target = output.allocate(length)?;
+    for done in (0..length).step_by(STEP as usize) {
+        let step = STEP.min(length - done);
+        let (source, writer) = (source.clone(), output.writer());
+        let (from, to) = (start + done, target + done);
+        let work = Box::new(move |scratch: &mut Scratch| copy(&source, &writer, from, to, step, scratch));
+        pool.run(Kind::Copy, step, view, work, progress);
+        output.completed(step);
+    }
+    Ok(())
+}
+
+/// Copies in the way that is the shortest for the source.
+fn copy(
+    source: &Source,
+    writer: &Writer,
+    from: u64,
+    to: u64,
+    length: u64,
+    scratch: &mut Scratch,
+) -> Result<(), Error> {
+    if let Some(bytes) = memory_range(source, from, length) {
+        return Ok(writer.write_at(to, bytes)?);
+    }
     let mut done = 0;
     while done < length {
-        output.check_stop()?;
-        let wanted = STEP.min(length - done);
-        let copied = copy_in_kernel(output, source, start + done, target + done, wanted);
+        writer.check_stop()?;
+        let copied = copy_in_kernel(writer, source, from + done, to + done, length - done);
         if copied == 0 {
-            return copy_through_memory(output, source, start + done, target + done, length - done, progress);
+            return copy_through_memory(writer, source, from + done, to + done, length - done, scratch);
         }
         done += copied;
-        output.completed(copied);
-        progress(copied);
     }
     Ok(())
 }
 
 /// The bytes themselves, if the source is memory.
-pub(super) fn memory_range(source: &Source, start: u64, length: u64) -> Option<&[u8]> {
+fn memory_range(source: &Source, start: u64, length: u64) -> Option<&[u8]> {
     let start = usize::try_from(start).ok()?;
     let end = start.checked_add(usize::try_from(length).ok()?)?;
     source.bytes()?.get(start..end)
@@ -61,37 +86,34 @@ pub(super) fn memory_range(source: &Source, start: u64, length: u64) -> Option<&
 /// Copies up to `length` bytes without bringing them into the process. Returns 0 where that is not possible: across
 /// file systems, on some of them, or at an error, which the copy through memory then tells apart.
 #[cfg(target_os = "linux")]
-fn copy_in_kernel(output: &OutputFile, source: &Source, from: u64, to: u64, length: u64) -> u64 {
+fn copy_in_kernel(writer: &Writer, source: &Source, from: u64, to: u64, length: u64) -> u64 {
     let Some(file) = source.file() else { return 0 };
     let (mut from, mut to) = (from, to);
     let length = usize::try_from(length).unwrap_or(usize::MAX);
-    let copy = || rustix::fs::copy_file_range(file, Some(&mut from), output.file(), Some(&mut to), length);
+    let copy = || rustix::fs::copy_file_range(file, Some(&mut from), writer.file(), Some(&mut to), length);
     rustix::io::retry_on_intr(copy).map_or(0, |copied| copied as u64)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn copy_in_kernel(_: &OutputFile, _: &Source, _: u64, _: u64, _: u64) -> u64 {
+fn copy_in_kernel(_: &Writer, _: &Source, _: u64, _: u64, _: u64) -> u64 {
     0
 }
 
 fn copy_through_memory(
-    output: &mut OutputFile,
+    writer: &Writer,
     source: &Source,
-    start: u64,
-    target: u64,
+    from: u64,
+    to: u64,
     length: u64,
-    progress: &mut dyn FnMut(u64),
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let mut buffer = vec![0; BUFFER];
     let mut done = 0;
     while done < length {
-        let part = (BUFFER as u64).min(length - done);
-        let bytes = buffer.get_mut(..part as usize).unwrap_or_default();
-        read_at(source, start + done, bytes)?;
-        output.write_at(target + done, bytes)?;
-        done += part;
-        output.completed(part);
-        progress(part);
+        let bytes = &mut scratch.part;
+        bytes.resize(BUFFER.min(length - done) as usize, 0);
+        read_at(source, from + done, bytes)?;
+        writer.write_at(to + done, bytes)?;
+        done += bytes.len() as u64;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::source::Source;
 
 use super::blocks::{Block, Blocks};
 use super::layout::{Image, Layout};
-use super::pool::{Pool, Scratch};
+use super::pool::{Kind, Pool, Scratch};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
@@ -21,7 +21,7 @@ use super::{Error, read_at};
 pub(super) const IMAGE: usize = 16 << 20;
 
 /// Limit for what is put in order at a time.
-pub(super) const PART: usize = 1 << 20;
+pub(super) const PART: usize = 256 << 10;
 
 /// Weights up to here join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;
@@ -54,9 +54,10 @@ pub(super) fn append(
     for block in blocks {
         let bytes = block.sizes.iter().product::<u64>() * layout.width;
         let (source, layout, writer) = (source.clone(), layout.clone(), output.writer());
-        pool.run(view, Box::new(move |scratch| gather(&source, &layout, &block, scratch, &writer, target)));
+        let work =
+            Box::new(move |scratch: &mut Scratch| gather(&source, &layout, &block, scratch, &writer, target));
+        pool.run(Kind::Gather, bytes, view, work, progress);
         output.completed(bytes);
-        progress(bytes);
     }
     Ok(())
 }

@@ -2,7 +2,9 @@
 //!
 //! * Contiguous weights are copied inside the kernel, which is as fast as `cp`.
 //! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
-//!   source, reordered in memory, and written in the order of the output. Threads of their own do it.
+//!   source, reordered in memory, and written in the order of the output.
+//!
+//! Threads of their own do both, so that one weight is put in order while another is copied.
 //!
 //! Nothing is mapped into memory: a file that shrinks while it is read is an error, not a crash. Buffers take at most
 //! [`MEMORY`] bytes.
@@ -25,10 +27,9 @@ use crate::source::{Source, Sources};
 pub use error::{Error, Failure};
 
 /// Upper limit of all buffers together.
-pub const MEMORY: usize = pool::THREADS * (gather::IMAGE + gather::PART) + copy::BUFFER;
+pub const MEMORY: usize = pool::THREADS * (gather::IMAGE + gather::PART);
 
-/// Streams weights into output files and reports each number of bytes that was written or is about to be. An output is
-/// complete after [`Streamer::finish`].
+/// Streams weights into output files and reports each number of bytes that was written. An output is complete after [`Streamer::finish`].
 pub struct Streamer<'a> {
     sources: &'a Sources,
     progress: &'a mut dyn FnMut(u64),
@@ -47,7 +48,7 @@ impl<'a> Streamer<'a> {
         match byte_range(view, bits)? {
             Some((start, length)) => {
                 check_range(source, view, start.into(), u128::from(start) + u128::from(length))?;
-                copy::append(output, source, start, length, self.progress)
+                copy::append(output, source, view, (start, length), &mut self.pool, self.progress)
             }
             None => {
                 let plan = layout::Layout::new(view, bits)?;
@@ -66,7 +67,7 @@ impl<'a> Streamer<'a> {
 
     /// Waits until everything is written. A failure says which weight it is about.
     pub fn finish(&mut self) -> Result<(), Box<Failure>> {
-        self.pool.finish()
+        self.pool.finish(self.progress)
     }
 
     /// Writes bytes that are in memory.

@@ -1,7 +1,8 @@
-//! Threads that gather blocks.
+//! Threads that write weights.
 //!
-//! To read a block, to put it in order and to write it take about the same time each. Two threads that do all of it
-//! keep two processors busy and need no balance between stages; the kernel lets one of them write at a time.
+//! The kernel lets one thread write into a file at a time, so two threads that only copy are as slow as one, and two
+//! that put weights in order wait for each other when they write. Therefore each thread has a kind of work that it
+//! takes first: one copies while the other one reads the next block and puts it in order.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,8 +15,18 @@ use super::{Error, Failure};
 /// More would only wait for each other at the file that they write.
 pub(super) const THREADS: usize = 2;
 
-/// Work that waits for a thread; beyond it, the caller waits.
-const WAITING: usize = 4;
+/// Work of all kinds that waits for a thread; beyond it, the caller waits. Enough to find a block to put in order behind
+/// a large weight that is copied.
+const WAITING: usize = 256;
+
+/// What a piece of work mostly does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It writes.
+    Copy,
+    /// It reads and puts in order, then it writes.
+    Gather,
+}
 
 /// Memory that a thread keeps from block to block.
 #[derive(Default)]
@@ -29,6 +40,8 @@ pub(super) struct Scratch {
 type Work = Box<dyn FnOnce(&mut Scratch) -> Result<(), Error> + Send>;
 
 struct Job {
+    /// How many bytes it writes.
+    bytes: u64,
     /// The weight that it is about, for messages.
     view: StridedView,
     work: Work,
@@ -49,37 +62,73 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    copies: VecDeque<Job>,
+    gathers: VecDeque<Job>,
     is_closed: bool,
+    /// Bytes that were written since somebody asked.
+    written: u64,
     failure: Option<Box<Failure>>,
 }
 
+impl State {
+    fn queue(&mut self, kind: Kind) -> &mut VecDeque<Job> {
+        match kind {
+            Kind::Copy => &mut self.copies,
+            Kind::Gather => &mut self.gathers,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.copies.len() + self.gathers.len()
+    }
+
+    /// The oldest of the preferred kind, else the oldest of the other one.
+    fn take(&mut self, preferred: Kind) -> Option<Job> {
+        let other = if preferred == Kind::Copy { Kind::Gather } else { Kind::Copy };
+        self.queue(preferred).pop_front().or_else(|| self.queue(other).pop_front())
+    }
+
+    fn clear(&mut self) {
+        self.copies.clear();
+        self.gathers.clear();
+    }
+}
+
 impl Pool {
-    /// Does work for a weight some time before [`Pool::finish`] returns.
-    pub fn run(&mut self, view: &StridedView, work: Work) {
+    /// Does work for a weight, which writes so many bytes, some time before [`Pool::finish`] returns. Reports what was
+    /// written meanwhile.
+    pub fn run(
+        &mut self,
+        kind: Kind,
+        bytes: u64,
+        view: &StridedView,
+        work: Work,
+        report: &mut dyn FnMut(u64),
+    ) {
         if self.threads.len() < THREADS && self.threads.len() < available_threads() {
             let shared = self.shared.clone();
-            let thread = std::thread::Builder::new().name("gather".into()).spawn(move || shared.work());
+            let preferred = if self.threads.is_empty() { Kind::Gather } else { Kind::Copy };
+            let thread =
+                std::thread::Builder::new().name("weights".into()).spawn(move || shared.work(preferred));
             self.threads.extend(thread);
         }
-        let job = Job { view: view.clone(), work };
+        let job = Job { bytes, view: view.clone(), work };
         if self.threads.is_empty() {
             // The system has no thread to spare.
             self.shared.run(job, &mut Scratch::default());
+            report(std::mem::take(&mut self.shared.lock().written));
             return;
         }
-        let mut state = self.shared.lock();
-        while state.jobs.len() >= WAITING && state.failure.is_none() {
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut state = self.shared.reporting_until(report, |state| state.len() < WAITING);
         if state.failure.is_none() {
-            state.jobs.push_back(job);
+            state.queue(kind).push_back(job);
             self.shared.changed.notify_all();
         }
     }
 
-    /// Waits until all work is done. A failure says which weight it is about.
-    pub fn finish(&mut self) -> Result<(), Box<Failure>> {
+    /// Waits until all work is done, and reports what was written. A failure says which weight it is about.
+    pub fn finish(&mut self, report: &mut dyn FnMut(u64)) -> Result<(), Box<Failure>> {
+        drop(self.shared.reporting_until(report, |state| state.len() == 0));
         self.shared.close();
         let mut is_broken = false;
         for thread in self.threads.drain(..) {
@@ -87,6 +136,7 @@ impl Pool {
         }
         let shared = std::mem::take(&mut self.shared);
         let mut state = shared.lock();
+        report(state.written);
         match state.failure.take() {
             Some(failure) => Err(failure),
             None if is_broken => Err(Error::Thread.about(None)),
@@ -98,7 +148,7 @@ impl Pool {
 impl Drop for Pool {
     /// Work that nobody waits for is given up.
     fn drop(&mut self) {
-        self.shared.lock().jobs.clear();
+        self.shared.lock().clear();
         self.shared.close();
         for thread in self.threads.drain(..) {
             // Whoever wants to know calls `finish`.
@@ -113,22 +163,42 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits for a state, or for a failure, and reports what is written until then.
+    fn reporting_until(
+        &self,
+        report: &mut dyn FnMut(u64),
+        is_reached: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'_, State> {
+        loop {
+            let mut state = self.lock();
+            while state.written == 0 && state.failure.is_none() && !is_reached(&state) {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            let written = std::mem::take(&mut state.written);
+            if written == 0 {
+                return state;
+            }
+            drop(state);
+            report(written);
+        }
+    }
+
     fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    fn work(&self) {
+    fn work(&self, preferred: Kind) {
         let mut scratch = Scratch::default();
-        while let Some(job) = self.next() {
+        while let Some(job) = self.next(preferred) {
             self.run(job, &mut scratch);
         }
     }
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self, preferred: Kind) -> Option<Job> {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.jobs.pop_front() {
+            if let Some(job) = state.take(preferred) {
                 self.changed.notify_all();
                 return Some(job);
             }
@@ -140,12 +210,16 @@ impl Shared {
     }
 
     fn run(&self, job: Job, scratch: &mut Scratch) {
-        if let Err(error) = (job.work)(scratch) {
-            let mut state = self.lock();
-            state.jobs.clear();
-            state.failure.get_or_insert_with(|| error.about(Some(&job.view)));
-            self.changed.notify_all();
+        let outcome = (job.work)(scratch);
+        let mut state = self.lock();
+        match outcome {
+            Ok(()) => state.written += job.bytes,
+            Err(error) => {
+                state.clear();
+                state.failure.get_or_insert_with(|| error.about(Some(&job.view)));
+            }
         }
+        self.changed.notify_all();
     }
 }
 
@@ -166,34 +240,50 @@ mod tests {
         StridedView { span, offset: 0, sizes: vec![size], strides: vec![1] }
     }
 
+    /// Work that counts how often it is done.
+    fn counting(done: &Arc<AtomicUsize>) -> Work {
+        let done = done.clone();
+        Box::new(move |_| {
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
     #[test]
-    fn all_work_is_done_when_it_finishes_and_more_can_follow() {
+    fn all_work_is_done_and_reported_when_it_finishes_and_more_can_follow() {
         let mut pool = Pool::default();
         let done = Arc::new(AtomicUsize::new(0));
+        let mut written = 0;
         for round in 1..3 {
-            for _ in 0..100 {
-                let done = done.clone();
-                pool.run(
-                    &view_of(1),
-                    Box::new(move |_| {
-                        done.fetch_add(1, Ordering::Relaxed);
-                        Ok(())
-                    }),
-                );
+            for index in 0..1000 {
+                let kind = if index % 3 == 0 { Kind::Copy } else { Kind::Gather };
+                pool.run(kind, 5, &view_of(1), counting(&done), &mut |bytes| written += bytes);
             }
-            pool.finish().unwrap();
-            assert_eq!(done.load(Ordering::Relaxed), 100 * round);
+            pool.finish(&mut |bytes| written += bytes).unwrap();
+            assert_eq!(done.load(Ordering::Relaxed), 1000 * round);
+            assert_eq!(written, 5000 * round as u64);
         }
+    }
+
+    #[test]
+    fn each_thread_takes_its_kind_first_and_the_other_one_if_there_is_none() {
+        let mut state = State::default();
+        for (kind, bytes) in [(Kind::Copy, 1), (Kind::Copy, 2), (Kind::Gather, 3), (Kind::Gather, 4)] {
+            state.queue(kind).push_back(Job { bytes, view: view_of(1), work: Box::new(|_| Ok(())) });
+        }
+        let preferences = [Kind::Gather, Kind::Copy, Kind::Gather, Kind::Gather, Kind::Copy];
+        let taken = preferences.map(|preferred| state.take(preferred).map(|job| job.bytes));
+        assert_eq!(taken, [Some(3), Some(1), Some(4), Some(2), None]);
     }
 
     #[test]
     fn the_first_failure_is_told_with_its_weight_and_ends_the_rest() {
         let mut pool = Pool::default();
-        pool.run(&view_of(7), Box::new(|_| Err(Error::TooLarge)));
-        for _ in 0..100 {
-            pool.run(&view_of(8), Box::new(|_| Ok(())));
+        pool.run(Kind::Gather, 7, &view_of(7), Box::new(|_| Err(Error::TooLarge)), &mut |_| {});
+        for _ in 0..1000 {
+            pool.run(Kind::Copy, 8, &view_of(8), Box::new(|_| Ok(())), &mut |_| {});
         }
-        let failure = pool.finish().unwrap_err();
+        let failure = pool.finish(&mut |_| {}).unwrap_err();
         assert_eq!(failure.view.unwrap().sizes, [7]);
         assert!(matches!(failure.error, Error::TooLarge), "{}", failure.error);
     }
@@ -201,12 +291,11 @@ mod tests {
     #[test]
     fn a_pool_that_is_given_up_ends_its_threads() {
         let mut pool = Pool::default();
-        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let done = Arc::new(AtomicUsize::new(0));
         for _ in 0..3 {
-            let sender = sender.clone();
-            pool.run(&view_of(1), Box::new(move |_| sender.send(()).map_err(|_| Error::Thread)));
+            pool.run(Kind::Copy, 1, &view_of(1), counting(&done), &mut |_| {});
         }
-        drop((pool, sender));
-        assert!(receiver.iter().count() <= 3);
+        drop(pool);
+        assert_eq!(Arc::strong_count(&done), 1);
     }
 }
