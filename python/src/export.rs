@@ -175,6 +175,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
             opset: choices.opset,
             weights_can_move: mode != WeightsMode::Reference,
             fold_batch_norm: !choices.keep_batch_norm && mode.are_copied(),
+            fold_parameters: mode.are_copied(),
             custom_operators,
             ..modelexport_lower::Options::default()
         },

@@ -55,6 +55,8 @@ pub struct Options {
     pub weights_can_move: bool,
     /// Batch normalisation is folded into the convolution before it, which changes the convolution's weights.
     pub fold_batch_norm: bool,
+    /// What is calculated from small parameters alone is written as a constant.
+    pub fold_parameters: bool,
     /// Names for symbolic dimensions: the symbol of the program and what to write instead.
     pub dimension_names: Vec<(String, String)>,
     /// Operators of the user: an ATen target and the ONNX operator that takes its tensors.
@@ -68,6 +70,7 @@ impl Default for Options {
             fold_limit: 1 << 20,
             weights_can_move: true,
             fold_batch_norm: true,
+            fold_parameters: true,
             dimension_names: Vec::new(),
             custom_operators: Vec::new(),
         }

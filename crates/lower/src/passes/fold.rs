@@ -1,5 +1,7 @@
 //! Computes nodes whose inputs are all constants: masks, index tables, shapes. Small buffers of the model count as
-//! constants; its parameters do not, so that each module keeps the nodes that read its weights. Makes no nodes.
+//! constants. So do small parameters where something is calculated from them, such as the exponential of a decay; a
+//! node that looks up rows of one stays, because it is all that its module does, and one that only moves its elements
+//! is spared by writing the parameter in another layout. Makes no nodes.
 
 use std::collections::HashMap;
 
@@ -7,6 +9,7 @@ use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::shape::static_shape;
 use modelexport_graph::{DType, Dim};
 
+use crate::Options;
 use crate::evaluate::evaluate;
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 use crate::literal::Literal;
@@ -23,10 +26,17 @@ pub fn loaded(weight: &Weight, load: Load<'_>) -> Option<Literal> {
 /// Buffers above this size are not read.
 const MOST_BUFFER_BYTES: u64 = 1 << 18;
 
-/// True if a node was computed. Results have at most `limit` bytes.
-pub fn run(ir: &mut Ir, program: &Program, limit: usize, load: Load<'_>) -> bool {
+/// Nor are parameters with more elements than this, which is the limit of torch's exporter.
+const MOST_PARAMETER_ELEMENTS: u64 = 8192;
+
+/// What takes elements of a parameter as they are.
+const MOVES: [&str; 8] =
+    ["Gather", "Transpose", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Expand", "Identity"];
+
+/// True if a node was computed.
+pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
-    let changed = Folder { ir, program, limit, load, loaded: HashMap::new() }.graph(&mut graph);
+    let changed = Folder { ir, program, options, load, loaded: HashMap::new() }.graph(&mut graph);
     ir.graph = graph;
     changed
 }
@@ -34,10 +44,10 @@ pub fn run(ir: &mut Ir, program: &Program, limit: usize, load: Load<'_>) -> bool
 struct Folder<'a> {
     ir: &'a mut Ir,
     program: &'a Program,
-    limit: usize,
+    options: &'a Options,
     load: Load<'a>,
-    /// Buffers that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
-    /// other modules would read the buffer.
+    /// Weights that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
+    /// other modules would read the weight.
     loaded: HashMap<ValueId, Literal>,
 }
 
@@ -78,11 +88,14 @@ impl Folder<'_> {
         if let Some(shape) = self.fold_shape(node) {
             return Some(vec![shape]);
         }
-        if node.inputs.is_empty() || node.inputs.iter().flatten().any(|&input| !self.is_foldable(input)) {
+        let calculates = !MOVES.contains(&&*node.op);
+        if node.inputs.is_empty()
+            || node.inputs.iter().flatten().any(|&input| !self.is_foldable(input, calculates))
+        {
             return None;
         }
         for &input in node.inputs.iter().flatten() {
-            self.load_buffer(input);
+            self.load_weight(input);
         }
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
@@ -92,8 +105,9 @@ impl Folder<'_> {
             });
         }
         // Elements are at least one byte, so that no result within the limit is missed.
-        let literals = evaluate(node, &inputs, self.limit)?;
-        literals.iter().all(|literal| literal.bytes.len() <= self.limit).then_some(literals)
+        let limit = self.options.fold_limit;
+        let literals = evaluate(node, &inputs, limit)?;
+        literals.iter().all(|literal| literal.bytes.len() <= limit).then_some(literals)
     }
 
     /// `Shape` of a value needs only its shape.
@@ -116,26 +130,31 @@ impl Folder<'_> {
         Some(Literal::ints(&dims))
     }
 
-    fn is_foldable(&self, id: ValueId) -> bool {
+    /// `calculates`: parameters count, too.
+    fn is_foldable(&self, id: ValueId, calculates: bool) -> bool {
         match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
             Some(Constant::Literal(_)) => true,
             Some(Constant::Weight { weight, permutation: None, sizes: None }) => {
-                self.small_buffer(*weight).is_some()
+                self.small_weight(*weight, calculates).is_some()
             }
             _ => false,
         }
     }
 
-    fn small_buffer(&self, weight: u32) -> Option<&Weight> {
+    fn small_weight(&self, weight: u32, calculates: bool) -> Option<&Weight> {
         let weight = self.program.weights.get(weight as usize)?;
         let count = weight.sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size))?;
-        let bytes = weight.dtype.byte_len(count)?;
-        let is_plain = weight.kind != WeightKind::Parameter && !weight.dtype.is_complex();
-        (is_plain && bytes <= MOST_BUFFER_BYTES && weight.data.is_some()).then_some(weight)
+        let is_small = match weight.kind {
+            WeightKind::Parameter => {
+                calculates && self.options.fold_parameters && count <= MOST_PARAMETER_ELEMENTS
+            }
+            _ => weight.dtype.byte_len(count)? <= MOST_BUFFER_BYTES,
+        };
+        (is_small && !weight.dtype.is_complex() && weight.data.is_some()).then_some(weight)
     }
 
-    /// Reads the bytes of a buffer, once.
-    fn load_buffer(&mut self, id: ValueId) {
+    /// Reads the bytes of a small weight, once.
+    fn load_weight(&mut self, id: ValueId) {
         let Some(Constant::Weight { weight, .. }) =
             self.ir.value(id).and_then(|value| value.constant.as_ref())
         else {
@@ -144,7 +163,45 @@ impl Folder<'_> {
         if self.loaded.contains_key(&id) {
             return;
         }
-        let Some(weight) = self.small_buffer(*weight) else { return };
+        let Some(weight) = self.small_weight(*weight, true) else { return };
         self.loaded.extend(loaded(weight, self.load).map(|literal| (id, literal)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::aten::{Arg, Weight};
+    use modelexport_graph::{SourceId, Span, StridedView};
+
+    use crate::test_program::{TestProgram, tensor};
+    use crate::{Options, lower};
+
+    /// Operators of `x + exp(decay)` with `decay` of so many elements, each of them 0.
+    fn operators(count: i64, options: &Options) -> Vec<String> {
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[count]));
+        let decay = program.parameter("decay", tensor(&[count]));
+        let grown = program.node("aten.exp.default", &[("self", Arg::Tensor(decay))], tensor(&[count]));
+        let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(grown))];
+        let sum = program.node("aten.add.Tensor", &args, tensor(&[count]));
+        let mut program = program.outputs(&[sum]);
+        let span = Span { source: SourceId(0), offset: 0, length: 4 * count as u64 };
+        let view = StridedView { span, offset: 0, sizes: vec![count as u64], strides: vec![1] };
+        program.weights[0].data = Some(view);
+        let load = |weight: &Weight| Some(vec![0; 4 * weight.sizes[0] as usize]);
+        let (model, ..) = lower(program, options, &load).unwrap();
+        model.graph.nodes.iter().map(|node| node.op_type.to_string()).collect()
+    }
+
+    #[test]
+    fn what_is_calculated_from_a_small_parameter_is_a_constant() {
+        assert_eq!(operators(8192, &Options::default()), ["Add"]);
+        assert_eq!(operators(8193, &Options::default()), ["Exp", "Add"]);
+    }
+
+    #[test]
+    fn parameters_that_are_not_copied_stay_as_they_are() {
+        let options = Options { fold_parameters: false, ..Options::default() };
+        assert_eq!(operators(2, &options), ["Exp", "Add"]);
     }
 }

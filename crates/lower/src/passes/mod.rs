@@ -35,7 +35,7 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
     identity::run(ir, &readers);
     dead_code::run(ir);
     for _ in 0..ROUNDS {
-        let mut changed = fold::run(ir, program, options.fold_limit, load);
+        let mut changed = fold::run(ir, program, options, load);
         changed |= no_op::run(ir, &readers);
         changed |= merge_moves::run(ir, &readers);
         changed |= common::run(ir, &program.scopes);

@@ -146,6 +146,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
             opset,
             weights_can_move: weights != WeightsMode::Reference,
             fold_batch_norm: !arguments.keep_batch_norm && weights.are_copied(),
+            fold_parameters: weights.are_copied(),
             dimension_names,
             custom_operators,
             ..modelexport_lower::Options::default()
