@@ -21,7 +21,7 @@ use super::{Error, read_at};
 pub(super) const IMAGE: usize = 16 << 20;
 
 /// Limit for what is put in order at a time.
-pub(super) const PART: usize = 256 << 10;
+pub(super) const PART: usize = 1 << 20;
 
 /// Weights up to here join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;

@@ -19,6 +19,7 @@ pub fn unary(op: &str, x: &Array) -> Option<Array> {
         "Ceil" => Some(f64::ceil),
         "Round" => Some(f64::round_ties_even),
         "Reciprocal" => Some(f64::recip),
+        "Softplus" => Some(|x| x.max(0.0) + (-x.abs()).exp().ln_1p()),
         _ => None,
     };
     let data = match (op, float) {

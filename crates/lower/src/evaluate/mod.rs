@@ -115,7 +115,8 @@ fn compute(node: &Node, inputs: &[Option<Array>], most: usize) -> Option<Vec<Arr
             };
             one(layout::filled(&x.ints(), value, dtype, most))
         }
-        "ReduceSum" | "ReduceProd" | "ReduceMean" | "ReduceMax" | "ReduceMin" => {
+        "ReduceSum" | "ReduceProd" | "ReduceMean" | "ReduceMax" | "ReduceMin" | "ReduceL1" | "ReduceL2"
+        | "ReduceSumSquare" => {
             let axes = match (ints(1), node.attribute("axes")) {
                 (Some(axes), _) => axes,
                 (None, Some(Attr::Ints(axes))) => axes.clone(),
@@ -214,6 +215,21 @@ mod tests {
         assert_eq!(values(written).1, [8.0, 0.0, 0.0, 0.0, 7.0, 0.0]);
         let outside = Literal { dims: vec![1, 1], ..Literal::ints(&[3]) };
         assert!(run("ScatterND", &[x, outside, floats(&[1, 2], &[1.0, 2.0])], vec![]).is_none());
+    }
+
+    #[test]
+    fn norms_along_an_axis() {
+        let x = floats(&[2, 2], &[3.0, -4.0, 0.0, 2.0]);
+        let norm = |op| values(run(op, &[x.clone(), Literal::ints(&[1])], attrs![keepdims = 0]));
+        assert_eq!(norm("ReduceL1"), (vec![2], vec![7.0, 2.0]));
+        assert_eq!(norm("ReduceL2"), (vec![2], vec![5.0, 2.0]));
+        assert_eq!(norm("ReduceSumSquare"), (vec![2], vec![25.0, 4.0]));
+    }
+
+    #[test]
+    fn softplus_of_large_numbers_is_the_number() {
+        let y = values(run("Softplus", &[floats(&[3], &[0.0, 1000.0, -1000.0])], vec![])).1;
+        assert_eq!(y, [f64::from(std::f32::consts::LN_2), 1000.0, 0.0]);
     }
 
     #[test]

@@ -41,6 +41,9 @@ fn fold(op: &str, group: &[Number], is_float: bool) -> Option<Number> {
             "ReduceMean" => values.sum::<f64>() / group.len() as f64,
             "ReduceMax" => values.reduce(f64::max)?,
             "ReduceMin" => values.reduce(f64::min)?,
+            "ReduceL1" => values.map(f64::abs).sum(),
+            "ReduceL2" => values.map(|value| value * value).sum::<f64>().sqrt(),
+            "ReduceSumSquare" => values.map(|value| value * value).sum(),
             _ => return None,
         }));
     }

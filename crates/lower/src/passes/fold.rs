@@ -1,13 +1,13 @@
 //! Computes nodes whose inputs are all constants: masks, index tables, shapes. Small buffers of the model count as
-//! constants. So do small parameters where something is calculated from them, such as the exponential of a decay; a
-//! node that looks up rows of one stays, because it is all that its module does, and one that only moves its elements
-//! is spared by writing the parameter in another layout. Makes no nodes.
+//! constants. So do small parameters (the exponential of a decay, the gates of a recurrent layer in another order), but
+//! for two cases: a parameter in another layout may be written so, under its name; and a module that does nothing
+//! else, such as an embedding of constant positions, keeps its nodes. Makes no nodes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::shape::static_shape;
-use modelexport_graph::{DType, Dim};
+use modelexport_graph::{DType, Dim, ScopeId};
 
 use crate::Options;
 use crate::evaluate::evaluate;
@@ -29,16 +29,42 @@ const MOST_BUFFER_BYTES: u64 = 1 << 18;
 /// Nor are parameters with more elements than this, which is the limit of torch's exporter.
 const MOST_PARAMETER_ELEMENTS: u64 = 8192;
 
-/// What takes elements of a parameter as they are.
-const MOVES: [&str; 8] =
-    ["Gather", "Transpose", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Expand", "Identity"];
+/// What gives a parameter another layout.
+const LAYOUTS: [&str; 6] = ["Transpose", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Identity"];
 
 /// True if a node was computed.
 pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
-    let changed = Folder { ir, program, options, load, loaded: HashMap::new() }.graph(&mut graph);
+    let mut busy = Busy::default();
+    busy.collect(&graph, ir);
+    let changed =
+        Folder { ir, program, options, load, busy: busy.scopes, loaded: HashMap::new() }.graph(&mut graph);
     ir.graph = graph;
     changed
+}
+
+/// The scopes with a node that depends on more than constants.
+#[derive(Default)]
+struct Busy {
+    scopes: HashSet<ScopeId>,
+    /// Made by nodes from nothing but constants.
+    constants: HashSet<ValueId>,
+}
+
+impl Busy {
+    fn collect(&mut self, graph: &Graph, ir: &Ir) {
+        for node in &graph.nodes {
+            let is_constant = |id: &ValueId| {
+                self.constants.contains(id) || ir.value(*id).is_some_and(|value| value.constant.is_some())
+            };
+            if node.subgraphs().next().is_none() && node.inputs.iter().flatten().all(is_constant) {
+                self.constants.extend(&node.outputs);
+            } else {
+                self.scopes.insert(node.origin.scope);
+            }
+            node.subgraphs().for_each(|subgraph| self.collect(subgraph, ir));
+        }
+    }
 }
 
 struct Folder<'a> {
@@ -46,6 +72,8 @@ struct Folder<'a> {
     program: &'a Program,
     options: &'a Options,
     load: Load<'a>,
+    /// Where nodes stay whatever is folded.
+    busy: HashSet<ScopeId>,
     /// Weights that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
     /// other modules would read the weight.
     loaded: HashMap<ValueId, Literal>,
@@ -53,7 +81,7 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     fn graph(&mut self, graph: &mut Graph) -> bool {
-        let outputs: std::collections::HashSet<ValueId> = graph.outputs.iter().copied().collect();
+        let outputs: HashSet<ValueId> = graph.outputs.iter().copied().collect();
         let mut changed = false;
         let mut kept = Vec::with_capacity(graph.nodes.len());
         for mut node in std::mem::take(&mut graph.nodes) {
@@ -88,9 +116,9 @@ impl Folder<'_> {
         if let Some(shape) = self.fold_shape(node) {
             return Some(vec![shape]);
         }
-        let calculates = !MOVES.contains(&&*node.op);
+        let takes_parameters = self.busy.contains(&node.origin.scope) && !LAYOUTS.contains(&&*node.op);
         if node.inputs.is_empty()
-            || node.inputs.iter().flatten().any(|&input| !self.is_foldable(input, calculates))
+            || node.inputs.iter().flatten().any(|&input| !self.is_foldable(input, takes_parameters))
         {
             return None;
         }
@@ -130,23 +158,22 @@ impl Folder<'_> {
         Some(Literal::ints(&dims))
     }
 
-    /// `calculates`: parameters count, too.
-    fn is_foldable(&self, id: ValueId, calculates: bool) -> bool {
+    fn is_foldable(&self, id: ValueId, takes_parameters: bool) -> bool {
         match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
             Some(Constant::Literal(_)) => true,
             Some(Constant::Weight { weight, permutation: None, sizes: None }) => {
-                self.small_weight(*weight, calculates).is_some()
+                self.small_weight(*weight, takes_parameters).is_some()
             }
             _ => false,
         }
     }
 
-    fn small_weight(&self, weight: u32, calculates: bool) -> Option<&Weight> {
+    fn small_weight(&self, weight: u32, takes_parameters: bool) -> Option<&Weight> {
         let weight = self.program.weights.get(weight as usize)?;
         let count = weight.sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size))?;
         let is_small = match weight.kind {
             WeightKind::Parameter => {
-                calculates && self.options.fold_parameters && count <= MOST_PARAMETER_ELEMENTS
+                takes_parameters && self.options.fold_parameters && count <= MOST_PARAMETER_ELEMENTS
             }
             _ => weight.dtype.byte_len(count)? <= MOST_BUFFER_BYTES,
         };
@@ -171,13 +198,14 @@ impl Folder<'_> {
 #[cfg(test)]
 mod tests {
     use modelexport_graph::aten::{Arg, Weight};
-    use modelexport_graph::{SourceId, Span, StridedView};
+    use modelexport_graph::{Scopes, SourceId, Span, StridedView};
 
     use crate::test_program::{TestProgram, tensor};
     use crate::{Options, lower};
 
-    /// Operators of `x + exp(decay)` with `decay` of so many elements, each of them 0.
-    fn operators(count: i64, options: &Options) -> Vec<String> {
+    /// Operators of `x + exp(decay)` with `decay` of so many elements, each of them 0; or only of `exp(decay)`, with
+    /// the sum in another module.
+    fn operators(count: i64, options: &Options, is_alone: bool) -> Vec<String> {
         let mut program = TestProgram::new();
         let x = program.input("x", tensor(&[count]));
         let decay = program.parameter("decay", tensor(&[count]));
@@ -185,6 +213,11 @@ mod tests {
         let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(grown))];
         let sum = program.node("aten.add.Tensor", &args, tensor(&[count]));
         let mut program = program.outputs(&[sum]);
+        if is_alone {
+            let module = program.modules.insert("decay");
+            let scope = program.scopes.child(Scopes::ROOT, module, 0);
+            program.graph.nodes[0].scope = Some(scope);
+        }
         let span = Span { source: SourceId(0), offset: 0, length: 4 * count as u64 };
         let view = StridedView { span, offset: 0, sizes: vec![count as u64], strides: vec![1] };
         program.weights[0].data = Some(view);
@@ -195,13 +228,18 @@ mod tests {
 
     #[test]
     fn what_is_calculated_from_a_small_parameter_is_a_constant() {
-        assert_eq!(operators(8192, &Options::default()), ["Add"]);
-        assert_eq!(operators(8193, &Options::default()), ["Exp", "Add"]);
+        assert_eq!(operators(8192, &Options::default(), false), ["Add"]);
+        assert_eq!(operators(8193, &Options::default(), false), ["Exp", "Add"]);
+    }
+
+    #[test]
+    fn a_module_that_does_nothing_else_keeps_its_nodes() {
+        assert_eq!(operators(2, &Options::default(), true), ["Exp", "Add"]);
     }
 
     #[test]
     fn parameters_that_are_not_copied_stay_as_they_are() {
         let options = Options { fold_parameters: false, ..Options::default() };
-        assert_eq!(operators(2, &options), ["Exp", "Add"]);
+        assert_eq!(operators(2, &options, false), ["Exp", "Add"]);
     }
 }
