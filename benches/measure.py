@@ -1,12 +1,20 @@
 """Runs commands and says what they took."""
 
+import functools
+import math
 import os
 import shutil
 import statistics
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
+
+
+class Failed(RuntimeError):
+    """A command ended with an error; the last line that it said."""
 
 
 @dataclass
@@ -21,40 +29,77 @@ class Series:
     def median(self) -> float:
         return statistics.median(self.wall)
 
+    @property
+    def median_cpu(self) -> float:
+        return statistics.median(self.cpu)
+
     def text(self) -> str:
+        """The median, and the spread where there is one."""
+        if len(self.wall) == 1:
+            return seconds(self.median)
         return f"{seconds(self.median)} ({seconds(min(self.wall))} to {seconds(max(self.wall))})"
+
+    def memory_text(self) -> str:
+        # A process that was just started counts the memory of the one that started it.
+        floor = memory_floor()
+        return f"below {floor:.0f} MB" if self.memory <= floor else f"{self.memory:,.0f} MB"
 
 
 def seconds(value: float) -> str:
     return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
-def run(command: list[str | Path], series: Series) -> None:
-    """One repetition."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+def run(command: list[str | Path], series: Series, time_is_printed: bool = False) -> None:
+    """One repetition. The time is that of the whole process, or what it prints as its last word."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(os.cpu_count())}
     began = time.perf_counter()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    took = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{command}: {said.decode()[-2000:]}")
-    series.wall.append(took)
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen([str(part) for part in command], stdout=printed, stderr=said, env=environment)
+        # The usage of this one process, which `subprocess` does not tell.
+        _, status, usage = os.wait4(process.pid, 0)
+        took = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            lines = _text(said).strip().splitlines() or ["no message"]
+            raise Failed(f"{Path(str(command[0])).name} {command[1]}: {lines[-1][:200]}")
+        series.wall.append(float(_text(printed).split()[-1]) if time_is_printed else took)
     series.cpu.append(usage.ru_utime + usage.ru_stime)
     series.memory = max(series.memory, usage.ru_maxrss / 1024)
 
 
-def interleaved(commands: dict[str, list], folder: Path, repetitions: int) -> dict[str, Series]:
-    """Repeats the commands in turn, each into an empty folder, so that a slow minute hits all of them alike."""
+@functools.cache
+def memory_floor() -> float:
+    """The memory that a command of no size seems to take, in MB."""
+    series = Series()
+    run(["true", ""], series)
+    return math.ceil(series.memory) + 1
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def interleaved(
+    commands: dict[str, list], folder: Path, repetitions: int, time_is_printed: bool = False
+) -> dict[str, Series]:
+    """Repeats the commands in turn, each into an empty folder, so that a slow minute hits all of them alike. A command
+    that fails is left out of the result, with a line about it."""
     found = {name: Series() for name in commands}
+    failed = set()
     for _ in range(repetitions):
         for name, command in commands.items():
+            if name in failed:
+                continue
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            run(command, found[name])
+            try:
+                run(command, found[name], time_is_printed)
+            except Failed as error:
+                print(f"  left out: {error}", flush=True)
+                failed.add(name)
     shutil.rmtree(folder, ignore_errors=True)
-    return found
+    return {name: series for name, series in found.items() if name not in failed}
 
 
 def ratio(ours: Series, theirs: Series) -> tuple[float, float, float]:
@@ -65,4 +110,10 @@ def ratio(ours: Series, theirs: Series) -> tuple[float, float, float]:
 
 def ratio_text(ours: Series, theirs: Series) -> str:
     middle, low, high = ratio(ours, theirs)
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+    if low == high:
+        return number(middle)
+    return f"{number(middle)} ({number(low)} to {number(high)})"
+
+
+def number(value: float) -> str:
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}" if value < 20 else f"{value:,.0f}"

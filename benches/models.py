@@ -5,14 +5,19 @@ from pathlib import Path
 
 import torch
 
+NAMES = ["bert_base", "resnet50", "vit_b", "llama_1b"]
 
-def build(name: str, quick: bool) -> tuple[torch.nn.Module, tuple, dict]:
-    """A model, positional inputs and keyword inputs."""
+# Layers of the transformers, by size: `full` is what the name says.
+LAYERS = {"bert_base": {"full": 12, "quick": 2}, "vit_b": {"full": 12, "quick": 2}, "llama_1b": {"full": 16, "quick": 1}}
+
+
+def build(name: str, size: str) -> tuple[torch.nn.Module, tuple, dict]:
+    """A model, positional inputs and keyword inputs. `layers_N` is a small Llama of N layers, to see growth."""
     torch.manual_seed(0)
     if name == "bert_base":
         from transformers import BertConfig, BertModel
 
-        config = BertConfig(num_hidden_layers=2) if quick else BertConfig()
+        config = BertConfig(num_hidden_layers=LAYERS[name][size])
         return BertModel(config).eval(), (), {"input_ids": torch.ones(1, 128, dtype=torch.long)}
     if name == "resnet50":
         from torchvision.models import resnet50
@@ -21,24 +26,33 @@ def build(name: str, quick: bool) -> tuple[torch.nn.Module, tuple, dict]:
     if name == "vit_b":
         from transformers import ViTConfig, ViTModel
 
-        config = ViTConfig(num_hidden_layers=2) if quick else ViTConfig()
+        config = ViTConfig(num_hidden_layers=LAYERS[name][size])
         return ViTModel(config).eval(), (torch.zeros(1, 3, 224, 224),), {}
+    if name == "llama_1b":
+        sizes = {"hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8}
+        return llama(layers=LAYERS[name][size], vocab_size=32000 if size == "full" else 4096, **sizes)
+    layers = int(name.removeprefix("layers_"))
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2}
+    return llama(layers=layers, vocab_size=256, **sizes)
+
+
+def llama(layers: int, **sizes: int) -> tuple[torch.nn.Module, tuple, dict]:
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    size = {"num_hidden_layers": 2, "vocab_size": 4096} if quick else {"num_hidden_layers": 16, "vocab_size": 32000}
-    config = LlamaConfig(hidden_size=2048, intermediate_size=8192, num_attention_heads=32, num_key_value_heads=8, **size)
-    config.use_cache = False
+    config = LlamaConfig(num_hidden_layers=layers, use_cache=False, **sizes)
     return LlamaForCausalLM(config).eval(), (), {"input_ids": torch.ones(1, 32, dtype=torch.long)}
 
 
-NAMES = ["bert_base", "resnet50", "vit_b", "llama_1b"]
-
-
-def capture(name: str, quick: bool, target: Path) -> None:
-    model, args, kwargs = build(name, quick)
+def capture(name: str, size: str, target: Path) -> None:
+    model, args, kwargs = build(name, size)
     with torch.no_grad():
         torch.export.save(torch.export.export(model, args, kwargs, strict=False), target)
 
 
 if __name__ == "__main__":
-    capture(sys.argv[1], sys.argv[2] == "quick", Path(sys.argv[3]))
+    # Several at once: importing takes longer than a small capture. A file appears complete or not at all.
+    size, folder = sys.argv[1], Path(sys.argv[2])
+    for name in sys.argv[3:]:
+        unfinished = folder / f"{name}.part.pt2"
+        capture(name, size, unfinished)
+        unfinished.rename(folder / f"{name}.pt2")

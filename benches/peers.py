@@ -1,7 +1,9 @@
-"""What others do for the same result. `python benches/peers.py TASK ARGUMENTS…`, one process for each measurement."""
+"""What others do for the same result. `python benches/peers.py TASK ARGUMENTS…`, one process for each measurement.
+
+Tasks on live models print the seconds of the call alone, because building the model is nobody's work.
+"""
 
 import json
-import statistics
 import sys
 import time
 
@@ -9,28 +11,28 @@ TAG = json.dumps({"hierarchy_tags": ["/Model/Layer.0"], "hierarchy_path": "/Mode
 
 
 def torch_program(source: str, target: str) -> None:
-    """`torch.onnx.export` of a saved program."""
+    """`torch.onnx.export` of a saved program, and saving."""
     import torch
 
     torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False).save(target)
 
 
-def torch_live(name: str, size: str, kind: str, target: str) -> None:
-    """`torch.onnx.export` of a live model."""
+def live(name: str, size: str, kind: str, target: str) -> None:
+    """Export of a live model, capture included."""
     import models
     import torch
 
-    model, args, kwargs = models.build(name, size == "quick")
+    model, args, kwargs = models.build(name, size)
+    if kind == "modelexport":
+        import modelexport
     began = time.perf_counter()
     with torch.no_grad():
-        if kind == "dynamo":
-            torch.onnx.export(model, args, target, kwargs=kwargs, dynamo=True, verbose=False)
-        elif kind == "torchscript":
-            torch.onnx.export(model, (*args, kwargs) if kwargs else args, target, dynamo=False)
-        else:
-            import modelexport
-
+        if kind == "modelexport":
             modelexport.export(model, args, target, kwargs=kwargs)
+        elif kind == "dynamo":
+            torch.onnx.export(model, args, target, kwargs=kwargs, dynamo=True, verbose=False)
+        else:
+            torch.onnx.export(model, (*args, kwargs) if kwargs else args, target, dynamo=False)
     print(time.perf_counter() - began)
 
 
@@ -40,7 +42,7 @@ def tag_onnx(source: str, target: str) -> None:
     model = onnx.load(source)
     for node in model.graph.node:
         node.doc_string = TAG
-    onnx.save(model, target)
+    _save_onnx(model, target)
 
 
 def tag_onnx_ir(source: str, target: str) -> None:
@@ -49,34 +51,81 @@ def tag_onnx_ir(source: str, target: str) -> None:
     model = onnx_ir.load(source)
     for node in model.graph:
         node.doc_string = TAG
-    onnx_ir.save(model, target)
+    _save_onnx_ir(model, target)
 
 
-def run_time(*paths: str) -> None:
-    """Node counts and onnxruntime's times for several files, in turn."""
+def strip_onnx(source: str, target: str) -> None:
+    import onnx
+
+    model = onnx.load(source)
+    for node in model.graph.node:
+        node.ClearField("doc_string")
+        node.ClearField("metadata_props")
+    _save_onnx(model, target)
+
+
+def strip_onnx_ir(source: str, target: str) -> None:
+    import onnx_ir
+
+    model = onnx_ir.load(source)
+    for node in model.graph:
+        node.doc_string = None
+        node.metadata_props.clear()
+    _save_onnx_ir(model, target)
+
+
+def extract_onnx(source: str, target: str, inputs: str, outputs: str) -> None:
+    import onnx
+
+    onnx.utils.extract_model(source, target, inputs.split(","), outputs.split(","), check_model=False)
+
+
+def extract_onnx_ir(source: str, target: str, inputs: str, outputs: str) -> None:
+    import onnx_ir
+
+    model = onnx_ir.load(source)
+    part = onnx_ir.convenience.extract(model.graph, inputs.split(","), outputs.split(","))
+    _save_onnx_ir(onnx_ir.Model(part, ir_version=model.ir_version), target)
+
+
+def run_time(path: str, repetitions: str) -> None:
+    """The number of nodes, and the seconds of single runs in onnxruntime."""
+    import os
+
     import numpy
     import onnx
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 2
-    sessions = [onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]) for path in paths]
+    options.intra_op_num_threads = os.cpu_count()
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    types = {"tensor(int64)": numpy.int64, "tensor(float)": numpy.float32}
+    feed = {value.name: numpy.ones(value.shape, types[value.type]) for value in session.get_inputs()}
+    times = []
+    for repetition in range(int(repetitions) + 2):
+        began = time.perf_counter()
+        session.run(None, feed)
+        # The first runs make plans and memory.
+        if repetition >= 2:
+            times.append(time.perf_counter() - began)
+    nodes = len(onnx.load(path, load_external_data=False).graph.node)
+    print(json.dumps({"nodes": nodes, "seconds": times}))
 
-    def feeds(session):
-        types = {"tensor(int64)": numpy.int64, "tensor(float)": numpy.float32}
-        return {value.name: numpy.ones(value.shape, types[value.type]) for value in session.get_inputs()}
 
-    inputs = [feeds(session) for session in sessions]
-    times = [[] for _ in sessions]
-    for repetition in range(12):
-        for session, feed, series in zip(sessions, inputs, times, strict=True):
-            began = time.perf_counter()
-            session.run(None, feed)
-            if repetition >= 2:
-                series.append(time.perf_counter() - began)
-    nodes = [len(onnx.load(path, load_external_data=False).graph.node) for path in paths]
-    functions = [[statistics.median(series), min(series), max(series)] for series in times]
-    print(json.dumps({"nodes": nodes, "seconds": functions}))
+def _save_onnx(model, target: str) -> None:
+    """As the size demands: protobuf ends at 2 GiB."""
+    import onnx
+
+    is_large = sum(len(tensor.raw_data) for tensor in model.graph.initializer) > 1 << 30
+    onnx.save(model, target, save_as_external_data=is_large, location=f"{target.rsplit('/', 1)[-1]}.data")
+
+
+def _save_onnx_ir(model, target: str) -> None:
+    import onnx_ir
+
+    is_large = sum(value.const_value.nbytes for value in model.graph.initializers.values()) > 1 << 30
+    external = f"{target.rsplit('/', 1)[-1]}.data" if is_large else None
+    onnx_ir.save(model, target, external_data=external)
 
 
 if __name__ == "__main__":

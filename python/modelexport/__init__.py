@@ -26,12 +26,15 @@ _HOMES: dict[str, str] = {
     "export_to_onnx": "modelexport.standard_export",
     "extract": "modelexport.tools",
     "functions": "modelexport.tools",
+    "meta_model": "modelexport.models_on_meta",
     "operators": "modelexport.tools",
+    "parameters_on_meta": "modelexport.models_on_meta",
     "strategies": "modelexport.tools",
     "strip": "modelexport.tools",
     "tag": "modelexport.tools",
     "tree": "modelexport.tools",
     "validate": "modelexport.tools",
+    "weights": "modelexport.tools",
 }
 
 __all__ = ["__version__", *_HOMES]

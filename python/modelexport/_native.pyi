@@ -17,11 +17,12 @@ def run_tool(arguments: list[str]) -> tuple[int, bytes, list[str]]:
 def panic_for_tests(message: str) -> None:
     """Panics in the native part, to show what becomes of it."""
 
-def export_archive(source: Path, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes]:
-    """Exports an archive that `torch.export.save` wrote. Returns the summary and the sidecar, both as JSON."""
+def export_archive(source: Path, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes, list[str]]:
+    """Exports an archive that `torch.export.save` wrote. Returns the summary and the sidecar, both as JSON, and what
+    the user should know."""
 
-def export_program(live: LiveProgram, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes]:
-    """Exports a program from memory. Returns the summary and the sidecar, both as JSON."""
+def export_program(live: LiveProgram, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes, list[str]]:
+    """Exports a program from memory. Returns what `export_archive` returns."""
 
 def content_fingerprint(address: int, length: int, dtype: str) -> str | None:
     """The order-independent fingerprint of a tensor's memory as 16 hexadecimal digits."""

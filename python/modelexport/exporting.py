@@ -55,6 +55,7 @@ def export(
     embed: str | Iterable[str] = ("doc-string", "metadata-props"),
     tag_format: str = "instance",
     weights: str | None = None,
+    weights_from: str | os.PathLike[str] | None = None,
     strict: bool = False,
     source_info: bool = False,
     keep_batch_norm: bool = False,
@@ -86,7 +87,10 @@ def export(
         embed: what is written into the nodes: `doc-string`, `metadata-props`, both, or `none`.
         tag_format: `instance` (`/Model/Layer.0`) or `class` (`/Model/Layer`).
         weights: `auto` (the default: embed below 1 GiB, else external), `embed`, `external`, `none`, or, for an
-            archive, `reference`.
+            archive or with `weights_from`, `reference`.
+        weights_from: safetensors files that hold the weights of a model on the meta device: a folder with
+            `model.safetensors.index.json` or `model.safetensors`, or such a file. The ONNX file points into them, so that
+            they must lie in its folder or below, unless `weights` says otherwise. See `modelexport.meta_model`.
         strict: passed to `torch.export`.
         source_info: also write the Python stack trace of each node, which names local files.
         keep_batch_norm: leave batch norms of a convolution nodes of their own, instead of folding them into its weights.
@@ -107,6 +111,7 @@ def export(
     choices = {
         "opset": _opset(opset_version),
         "weights": _weights(weights, external_data, export_params),
+        "weights_from": None if weights_from is None else Path(weights_from),
         "overwrite": bool(overwrite),
         "embed": embed if isinstance(embed, str) else ",".join(embed) or "none",
         "source_info": bool(source_info),
@@ -137,7 +142,10 @@ def export(
         choices["dimension_names"] = names
         step("export")
         told = _native.export_program(live, output, choices)
-    result = ExportResult(*told, seconds)
+    summary, hierarchy, notes = told
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    result = ExportResult(summary, hierarchy, seconds)
     result.seconds["total"] = time.perf_counter() - began
     if verbose:
         print(f"{result!r} in {result.seconds['total']:.2f} s", file=sys.stderr)

@@ -162,6 +162,30 @@ def strategies(
     return _run("strategies", source, evidence=evidence, differing=differing, **policy)
 
 
+def weights(
+    file: Path,
+    output: Path | None = None,
+    *,
+    hash: bool = False,
+    embed: bool = False,
+    external: bool = False,
+    reference: Path | None = None,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Where each weight of a file is, and whether it is what the file says; or puts the weights elsewhere: into the model
+    (`embed`), beside it (`external`), or where safetensors files have them (`reference`)."""
+    return _run(
+        "weights",
+        file,
+        output=output,
+        hash=hash,
+        embed=embed,
+        external=external,
+        reference=reference,
+        overwrite=overwrite,
+    )
+
+
 def _policy(
     modules: str | None, torch_nn_exceptions: Iterable[str] | None, rules: Path | None, tag_format: str | None
 ) -> dict[str, Any]:

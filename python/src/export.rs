@@ -10,7 +10,7 @@ use modelexport::export::{self, Options};
 use modelexport::export_summary::{ForSummary, Seconds, Summary};
 use modelexport::policy::{Policy, Preset};
 use modelexport::tags::TagFormat;
-use modelexport::{Error, interface, rules};
+use modelexport::{Error, interface, rules, weights_from};
 use modelexport_graph::aten::Program;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::source::Sources;
@@ -30,6 +30,8 @@ use crate::{errors, gate};
 pub struct Choices {
     opset: i64,
     weights: String,
+    /// Safetensors files that hold the weights.
+    weights_from: Option<PathBuf>,
     overwrite: bool,
     embed: String,
     source_info: bool,
@@ -44,8 +46,8 @@ pub struct Choices {
     tag_format: String,
 }
 
-/// The summary and the sidecar, both as JSON.
-type Told<'py> = PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
+/// The summary and the sidecar, both as JSON, and what the user should know.
+type Told<'py> = PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<String>)>;
 
 /// Exports an archive that `torch.export.save` wrote.
 #[pyfunction]
@@ -55,7 +57,7 @@ pub fn export_archive(py: Python<'_>, source: PathBuf, output: PathBuf, choices:
         let told = export::source_of(&source, &archive.program);
         Ok((archive.program, Some(archive.sources), told))
     };
-    run(py, &source, &output, choices, Sources::new(), read)
+    run(py, &source, &output, choices, &[], Sources::new(), read)
 }
 
 /// A program in memory: the JSON texts of an archive, and the storages that its weights are in. An object with these
@@ -68,6 +70,8 @@ pub struct LiveProgram {
     weights: PyBackedBytes,
     constants: PyBackedBytes,
     storages: Vec<Storage>,
+    /// Names of one and the same weight.
+    tied: Vec<Vec<String>>,
 }
 
 /// Exports a program from memory.
@@ -97,7 +101,7 @@ pub fn export_program(py: Python<'_>, live: LiveProgram, output: PathBuf, choice
         };
         Ok((program, None, told))
     };
-    run(py, Path::new(&live.name), &output, choices, sources, read)
+    run(py, Path::new(&live.name), &output, choices, &live.tied, sources, read)
 }
 
 type Read = (Program, Option<Sources>, sidecar::Source);
@@ -107,20 +111,27 @@ fn run<'py>(
     name: &Path,
     output: &Path,
     choices: Choices,
+    tied: &[Vec<String>],
     mut sources: Sources,
     read: impl FnOnce(&mut Sources) -> Result<Read, Error> + Send,
 ) -> Told<'py> {
     let (mut options, mode) = options(&choices)?;
     let stop = gate::Stop::default();
     let flag = stop.flag();
-    let work = || -> Result<(Summary, Vec<u8>), Error> {
+    let work = || -> Result<(Summary, Vec<u8>, Vec<String>), Error> {
         let began = Instant::now();
         let settings = Settings { overwrite: choices.overwrite, ..Settings::default() };
         let mut transaction = Transaction::begin(output, settings)?;
         transaction.stop_on(flag);
         transaction.check(&sidecar::path_beside(output))?;
         let (mut program, own_sources, told) = read(&mut sources)?;
-        let sources = own_sources.as_ref().unwrap_or(&sources);
+        let mut sources = own_sources.unwrap_or(sources);
+        let mut notes = Vec::new();
+        if let Some(folder) = &choices.weights_from {
+            let attached = weights_from::attach(&mut program, folder, tied, &mut sources)?;
+            notes.extend(attached.notes());
+        }
+        let sources = &sources;
         options.lower.dimension_names = interface::dimension_names(&choices.dimension_names, &program)?;
         interface::rename_inputs(&mut program, &choices.input_names)?;
         interface::rename_outputs(&mut program, &choices.output_names)?;
@@ -141,11 +152,12 @@ fn run<'py>(
             write: (total - was_lowered).as_secs_f64(),
             total: total.as_secs_f64(),
         };
-        Ok((Summary::new(name, choices.opset, statistics, &files, seconds), hierarchy))
+        Ok((Summary::new(name, choices.opset, statistics, &files, seconds), hierarchy, notes))
     };
-    let (summary, hierarchy) = gate::run(py, &stop, work)?.map_err(|error| errors::of_library(&error))?;
+    let (summary, hierarchy, notes) =
+        gate::run(py, &stop, work)?.map_err(|error| errors::of_library(&error))?;
     let summary = serde_json::to_vec(&summary).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((PyBytes::new(py, &summary), PyBytes::new(py, &hierarchy)))
+    Ok((PyBytes::new(py, &summary), PyBytes::new(py, &hierarchy), notes))
 }
 
 fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
@@ -167,6 +179,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
         .ok_or_else(|| bad("tag_format", &choices.tag_format, "instance, class"))?;
     let embed = Embed::parse(&choices.embed)
         .ok_or_else(|| bad("embed", &choices.embed, "doc-string, metadata-props, both, none"))?;
+    let mode = if choices.weights_from.is_some() { mode.of_files() } else { mode };
     let rules = choices.rules.as_deref().map(rules::read).transpose();
     let rules = rules.map_err(|error| errors::of_library(&error.into()))?.unwrap_or_default();
     let custom_operators = rules.operators.clone();

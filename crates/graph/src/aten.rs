@@ -183,6 +183,20 @@ pub enum Arg {
     Dict(Vec<(Name, Arg)>),
 }
 
+impl Arg {
+    /// Calls `visit` with each tensor among it; those inside a subgraph are values of that graph and none of these.
+    pub fn for_each_tensor(&self, visit: &mut dyn FnMut(ValueId)) {
+        match self {
+            Arg::Tensor(id) => visit(*id),
+            Arg::Tensors(ids) => ids.iter().copied().for_each(visit),
+            Arg::OptionalTensors(ids) => ids.iter().flatten().copied().for_each(visit),
+            Arg::NestedTensors(lists) => lists.iter().flatten().copied().for_each(visit),
+            Arg::Dict(entries) => entries.iter().for_each(|(_, arg)| arg.for_each_tensor(visit)),
+            _ => {}
+        }
+    }
+}
+
 /// A number, or a symbolic value that is computed in the graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SymOr<T> {

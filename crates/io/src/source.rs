@@ -145,6 +145,8 @@ impl std::fmt::Debug for Source {
 pub struct Sources {
     sources: Vec<Arc<Source>>,
     by_path: HashMap<PathBuf, SourceId>,
+    /// Sources before this one are only ever copied from.
+    first_to_refer_to: usize,
 }
 
 impl Sources {
@@ -185,6 +187,16 @@ impl Sources {
         let id = SourceId(self.sources.len() as u32);
         self.sources.push(Arc::new(source));
         id
+    }
+
+    /// From now on, a model may point at what is added later; the bytes of all that is there already are copied.
+    pub fn refer_to_later_ones(&mut self) {
+        self.first_to_refer_to = self.sources.len();
+    }
+
+    /// Whether a model that points at its weights may point at this source.
+    pub fn may_refer_to(&self, id: SourceId) -> bool {
+        id.0 as usize >= self.first_to_refer_to
     }
 
     /// The source that was added for `path`.

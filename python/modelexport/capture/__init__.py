@@ -8,7 +8,7 @@ import torch
 from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from modelexport.capture import shapes
+from modelexport.capture import hollow, shapes
 from modelexport.capture.program import LiveProgram, live_program, user_inputs
 from modelexport.capture.state import untouched
 
@@ -26,13 +26,15 @@ def capture_module(
     strict: bool = False,
 ) -> tuple[LiveProgram, list[str]]:
     """Captures a model, and leaves it as it was. Also gives `SYMBOL=NAME` for the dimensions that have names."""
+    if hollow.has_meta_tensors(model):
+        args, kwargs = hollow.inputs_without_meta((args, kwargs))
     if dynamic_axes:
         if dynamic_shapes is not None:
             raise ValueError("dynamic_shapes and dynamic_axes are two forms of the same: give one of them")
         arguments = shapes.bound_arguments(model, args, kwargs)
         dynamic_shapes = shapes.from_dynamic_axes(dynamic_axes, arguments, input_names)
     dynamic_shapes, names = shapes.split(model, args, kwargs, dynamic_shapes)
-    with CAPTURE_LOCK, untouched(model):
+    with CAPTURE_LOCK, untouched(model), hollow.without_meta(model):
         program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
         return _handed_over(program, type(model).__name__, names)
 

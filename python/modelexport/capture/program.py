@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from modelexport.capture.graph_json import GraphWriter
 from modelexport.capture.tensor_meta import TensorMetas, number
-from modelexport.capture.weights import Storage, Weights
+from modelexport.capture.weights import Storage, Weights, tied_names
 
 # The schema of the texts below.
 SCHEMA_VERSION = {"major": 8, "minor": 20}
@@ -30,6 +30,8 @@ class LiveProgram:
     constants: bytes
     storages: list[Storage]
     """The memory of the weights, kept alive by this object."""
+    tied: list[list[str]]
+    """Names of one and the same weight."""
 
 
 def live_program(program: ExportedProgram, name: str) -> LiveProgram:
@@ -41,6 +43,7 @@ def live_program(program: ExportedProgram, name: str) -> LiveProgram:
         weights=_bytes(weights.config(program.state_dict)),
         constants=_bytes(weights.config(program.constants)),
         storages=weights.storages,
+        tied=tied_names(program.state_dict),
     )
 
 

@@ -73,3 +73,11 @@ def _readable(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.layout is torch.strided and (tensor.is_conj() or tensor.is_neg()):
         tensor = tensor.resolve_conj().resolve_neg()
     return tensor
+
+
+def tied_names(tensors: dict[str, Any]) -> list[list[str]]:
+    """Groups of names that stand for the same tensor object, which also tells where a tensor has no memory."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in tensors.items():
+        groups.setdefault(id(tensor), []).append(name)
+    return [names for names in groups.values() if len(names) > 1]

@@ -32,6 +32,11 @@ impl WeightsMode {
         !matches!(self, WeightsMode::Reference | WeightsMode::None)
     }
 
+    /// For weights that lie in files of their own, which `Auto` leaves there.
+    pub fn of_files(self) -> WeightsMode {
+        if self == WeightsMode::Auto { WeightsMode::Reference } else { self }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             WeightsMode::Embed => "embed",

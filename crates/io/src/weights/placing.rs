@@ -67,7 +67,7 @@ fn place_tensor(
         }
         TensorData::Stored(view) if mode == WeightsMode::Reference => {
             let range = stream::byte_range(view, bits).map_err(located)?;
-            match range {
+            match range.filter(|_| references.may_refer_to(view.span.source)) {
                 Some((offset, length)) if is_large => {
                     let location = references.location(&name, view.span.source)?;
                     counts.referenced += 1;

@@ -25,6 +25,10 @@ impl<'a> References<'a> {
         References { sources, folder: folder.into(), known: HashMap::new() }
     }
 
+    pub fn may_refer_to(&self, id: SourceId) -> bool {
+        self.sources.may_refer_to(id)
+    }
+
     /// The location of a source that holds `tensor`.
     pub fn location(&mut self, tensor: &str, id: SourceId) -> Result<String, Error> {
         if let Some(location) = self.known.get(&id) {

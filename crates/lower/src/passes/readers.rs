@@ -49,19 +49,13 @@ impl<'p> Readers<'p> {
 fn collect(graph: &Graph, weights: &[Option<u32>], scopes: &Scopes, readers: &mut HashSet<(u32, ModuleId)>) {
     for node in &graph.nodes {
         let module = scopes.module(node.scope.unwrap_or(Scopes::ROOT));
-        let mut note = |id: &ValueId| {
+        let mut note = |id: ValueId| {
             if let Some(weight) = weights.get(id.0 as usize).copied().flatten() {
                 readers.insert((weight, module));
             }
         };
         for arg in &node.args {
-            match &arg.arg {
-                Arg::Tensor(id) => note(id),
-                Arg::Tensors(ids) => ids.iter().for_each(&mut note),
-                Arg::OptionalTensors(ids) => ids.iter().flatten().for_each(&mut note),
-                Arg::NestedTensors(lists) => lists.iter().flatten().for_each(&mut note),
-                _ => {}
-            }
+            arg.arg.for_each_tensor(&mut note);
         }
     }
 }

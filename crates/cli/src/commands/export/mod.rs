@@ -128,13 +128,9 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     let mut archive = pt2::read(&arguments.source).map_err(modelexport::Error::from)?;
     let mut weights = arguments.weights;
     if let Some(folder) = &arguments.weights_from {
-        let attached = weights_from::attach(&mut archive.program.weights, folder, &mut archive.sources)?;
-        for (weight, tensor) in &attached.tied {
-            session.warn(&format!("{weight} is not in the files and taken to be tied to {tensor}"));
-        }
-        if weights == WeightsMode::Auto {
-            weights = WeightsMode::Reference;
-        }
+        let attached = weights_from::attach(&mut archive.program, folder, &[], &mut archive.sources)?;
+        attached.notes().for_each(|note| session.warn(&note));
+        weights = weights.of_files();
     }
     let dimension_names = interface::dimension_names(&arguments.dim_name, &archive.program)
         .map_err(modelexport::Error::from)?;
