@@ -17,7 +17,7 @@ def build(name: str, size: str) -> tuple[torch.nn.Module, tuple, dict]:
     if name == "bert_base":
         from transformers import BertConfig, BertModel
 
-        config = BertConfig(num_hidden_layers=LAYERS[name][size])
+        config = BertConfig(num_hidden_layers=LAYERS[name][size], vocab_size=30522 if size == "full" else 2000)
         return BertModel(config).eval(), (), {"input_ids": torch.ones(1, 128, dtype=torch.long)}
     if name == "resnet50":
         from torchvision.models import resnet50

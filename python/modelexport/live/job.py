@@ -12,7 +12,9 @@ from modelexport.tag_choices import NATIVE
 def run(request: dict[str, Any], step: Callable[[str], None]) -> dict[str, Any]:
     """Exports as `request` says. `step` is told the name of each step when it begins."""
     step("load")
-    live = sources.load(request["kind"], request["source"], request["trust_remote_code"])
+    # Weights that stay in their files are not loaded to begin with.
+    on_meta = request["weights_from"] is not None
+    live = sources.load(request["kind"], request["source"], request["trust_remote_code"], on_meta)
     inputs = inputs_of(request, live)
     exporter = HierarchyExporter(
         strategy=request["strategy"],
@@ -25,6 +27,7 @@ def run(request: dict[str, Any], step: Callable[[str], None]) -> dict[str, Any]:
         options["dynamic_axes"] = axes_by_number(request["dynamic_axes"])
     if request["strategy"] == NATIVE:
         options |= {"weights": request["weights"], "source_info": request["source_info"]}
+        options |= {"weights_from": request["weights_from"]}
     return exporter.summary(
         live.model, inputs, request["output"], overwrite=request["overwrite"], progress=step, **options
     )

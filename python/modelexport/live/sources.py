@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from modelexport.models_on_meta import meta_model
+
 
 @dataclass
 class LiveModel:
@@ -21,10 +23,12 @@ class LiveModel:
     repository: str | None = None
 
 
-def load(kind: str, source: str, trust_remote_code: bool) -> LiveModel:
-    """The model in evaluation mode."""
+def load(kind: str, source: str, trust_remote_code: bool, on_meta: bool = False) -> LiveModel:
+    """The model in evaluation mode; that of a Hugging Face folder without its weights if asked."""
     if kind == "factory":
         live = from_factory(source)
+    elif on_meta:
+        live = LiveModel(meta_model(source, trust_remote_code=trust_remote_code), repository=source)
     else:
         live = from_hugging_face(source, trust_remote_code)
     live.model.eval()

@@ -49,6 +49,10 @@ pub enum Reason {
     Gap { start: u64, length: u64 },
     #[error("the index names the file {file:?}; only files beside the index are read")]
     BadShardName { file: String },
+    #[error(
+        "is a folder without safetensors files; expected model.safetensors.index.json with its shards, or model.safetensors"
+    )]
+    NoFiles,
     #[error("the index has no `weight_map`")]
     NoWeightMap,
     #[error("tensor {name:?} is not in {file:?}, where the index says it is")]

@@ -22,6 +22,9 @@ pub use index::{INDEX_LIMIT, INDEX_NAME};
 /// The file that holds all tensors of a model that is not sharded.
 pub const FILE_NAME: &str = "model.safetensors";
 
+/// What the names of these files end in.
+pub const EXTENSION: &str = "safetensors";
+
 /// One tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -33,20 +36,44 @@ pub struct Entry {
 /// Tensors by name.
 pub type Tensors = BTreeMap<String, Entry>;
 
-/// Reads a `.safetensors` file, an index (`.json`), or a folder that has one of them under its usual name.
+/// Reads a `.safetensors` file, an index (`.json`), or a folder: its index, its `model.safetensors`, or else all
+/// `.safetensors` files that are in it.
 pub fn read(path: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
     if path.is_dir() {
-        let index = path.join(INDEX_NAME);
-        return if index.exists() {
-            index::read(&index, sources)
-        } else {
-            read_file(&path.join(FILE_NAME), sources)
-        };
+        return read_folder(path, sources);
     }
     match path.extension().is_some_and(|extension| extension == "json") {
         true => index::read(path, sources),
         false => read_file(path, sources),
     }
+}
+
+fn read_folder(folder: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
+    let index = folder.join(INDEX_NAME);
+    if index.exists() {
+        return index::read(&index, sources);
+    }
+    let file = folder.join(FILE_NAME);
+    if file.exists() {
+        return read_file(&file, sources);
+    }
+    let located = |reason: Reason| Error { path: folder.into(), reason };
+    let entries = std::fs::read_dir(folder).map_err(|error| located(Reason::Read(error)))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == EXTENSION)).collect();
+    if files.is_empty() {
+        return Err(located(Reason::NoFiles));
+    }
+    files.sort();
+    let mut tensors = Tensors::new();
+    for file in files {
+        for (name, entry) in read_file(&file, sources)? {
+            if tensors.insert(name.clone(), entry).is_some() {
+                return Err(located(Reason::Duplicate { name }));
+            }
+        }
+    }
+    Ok(tensors)
 }
 
 /// Reads the header of one file.

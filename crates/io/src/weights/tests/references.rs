@@ -62,6 +62,19 @@ fn a_model_cannot_refer_to_memory() {
     assert!(matches!(error, Error::NotAFile { .. }), "{error}");
 }
 
+/// What comes before the files that a model may point at is copied, be it memory or a file in another folder.
+#[test]
+fn what_may_not_be_referred_to_is_copied() {
+    let mut bench = Bench::new();
+    bench.sources.refer_to_later_ones();
+    for source in [bench.file, bench.memory] {
+        let model = model_of(vec![stored("w", source, 0, &[1000], &[1])]);
+        let written = bench.write(model, WeightsMode::Reference).unwrap();
+        assert_eq!((written.counts.referenced, written.counts.external), (0, 1));
+        assert!(written.data.is_some());
+    }
+}
+
 #[test]
 fn a_source_that_was_replaced_cannot_be_referred_to() {
     let bench = Bench::new();

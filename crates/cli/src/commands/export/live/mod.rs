@@ -88,6 +88,10 @@ fn request(
         let text = "--weights: torch's exporters decide where weights go; only for --strategy native";
         return Err(Failure::new(text, ErrorKind::BadInput));
     }
+    if live.strategy() != NATIVE && arguments.weights_from.is_some() {
+        let text = "--weights-from: torch's exporters take weights from the model; only for --strategy native";
+        return Err(Failure::new(text, ErrorKind::BadInput));
+    }
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "kind": model.kind.name(),
@@ -96,6 +100,7 @@ fn request(
         "overwrite": arguments.overwrite,
         "opset": arguments.opset,
         "weights": arguments.weights.name(),
+        "weights_from": arguments.weights_from,
         "embed": arguments.embed.name(),
         "source_info": arguments.source_info,
         "policy": arguments.policy.as_given(),
