@@ -53,6 +53,8 @@ if __name__ == "__main__":
     # Several at once: importing takes longer than a small capture. A file appears complete or not at all.
     size, folder = sys.argv[1], Path(sys.argv[2])
     for name in sys.argv[3:]:
-        unfinished = folder / f"{name}.part.pt2"
+        # Under its own name, which torch writes into the archive and expects there.
+        unfinished = folder / "unfinished" / f"{name}.pt2"
+        unfinished.parent.mkdir(exist_ok=True)
         capture(name, size, unfinished)
         unfinished.rename(folder / f"{name}.pt2")

@@ -6,6 +6,7 @@ import modelexport
 import numpy
 import onnxruntime
 import pytest
+import support
 import torch
 from safetensors.torch import save_file
 
@@ -83,6 +84,21 @@ def test_shards_of_bfloat16_are_taken_as_they_are(tmp_path):
     name = "model.layers.1.mlp.down_proj.weight"
     wanted = expected_model.state_dict()[name].float().numpy()
     assert numpy.array_equal(stored[name].astype(numpy.float32), wanted), "not transposed: the bytes are the file's"
+
+
+def test_the_command_line_takes_the_same_program_from_an_archive(tmp_path):
+    """Tables in the archive are copied, so that it need not lie beside the model."""
+    hub = tmp_path / "hub"
+    expected_model = small_llama(hub, torch.float32)
+    tokens = torch.randint(0, 96, (1, 7))
+    with torch.no_grad():
+        program = torch.export.export(modelexport.meta_model(hub), (tokens.to("meta"),), strict=False)
+        expected = expected_model(tokens).logits.numpy()
+    (tmp_path / "elsewhere").mkdir()
+    torch.export.save(program, tmp_path / "elsewhere" / "meta.pt2")
+    arguments = ["export", tmp_path / "elsewhere" / "meta.pt2", "-o", hub / "model.onnx", "--weights-from", hub]
+    support.modelexport(*arguments)
+    numpy.testing.assert_allclose(run(hub / "model.onnx", tokens), expected, rtol=1e-4, atol=1e-5)
 
 
 class Tables(torch.nn.Module):

@@ -1,4 +1,5 @@
 //! `modelexport weights`: where weights are, whether they are right, and how they get elsewhere.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

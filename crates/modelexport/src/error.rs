@@ -128,6 +128,10 @@ impl Error {
             Error::NoData { .. } => Some(
                 "use --weights-from to take them from safetensors files, or --weights none to export the graph alone",
             ),
+            Error::WeightsDiffer { mismatches, .. } if mismatches.lack_contents() => Some(
+                "in Python, modelexport.meta_model and modelexport.parameters_on_meta make models whose parameters alone \
+                 are on the meta device",
+            ),
             Error::Output(error) if error.kind() == ErrorKind::Exists => {
                 Some("use --overwrite to replace it")
             }

@@ -31,6 +31,11 @@ pub enum Problem {
 }
 
 impl Mismatches {
+    /// Whether some are such that only another capture helps.
+    pub(crate) fn lack_contents(&self) -> bool {
+        self.0.iter().any(|mismatch| mismatch.problem == Problem::NotSaved)
+    }
+
     pub(crate) fn add(&mut self, weight: &Weight, problem: Problem) {
         self.0.push(Mismatch { weight: weight.name.to_string(), problem });
     }
