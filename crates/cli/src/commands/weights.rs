@@ -10,7 +10,7 @@ use modelexport_io::weights::WeightsMode;
 use serde_json::json;
 
 use crate::arguments::Format;
-use crate::display::number::{counted, short};
+use crate::display::number::{bytes, counted};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Format::Text => {
             for file in &files {
                 let path = file.path.display().to_string();
-                writeln!(session.out(), "  wrote  {} ({}B)", for_screen(&path), short(file.bytes))?;
+                writeln!(session.out(), "  wrote  {} ({})", for_screen(&path), bytes(file.bytes))?;
             }
         }
     }
@@ -146,7 +146,7 @@ fn write_text(places: &[Place], session: &mut Session) -> Result<(), Failure> {
             Some((location, offset)) => format!("{} at {offset}", for_screen(location)),
             None => "in the model".to_owned(),
         };
-        let size = format!("{}B", short(place.bytes));
+        let size = bytes(place.bytes);
         write!(session.out(), "{:<width$}  {kind:<24}  {size:>7}  {place_text}", for_screen(&place.name))?;
         if let Some(hash) = &place.hash {
             write!(session.out(), "  {}", style.dim(hash))?;
@@ -156,10 +156,10 @@ fn write_text(places: &[Place], session: &mut Session) -> Result<(), Failure> {
         }
         writeln!(session.out())?;
     }
-    let bytes: u64 = places.iter().map(|place| place.bytes).sum();
+    let sum = bytes(places.iter().map(|place| place.bytes).sum());
     let outside = places.iter().filter(|place| place.external.is_some()).count();
     let bad = places.iter().filter(|place| place.problem.is_some()).count();
     let total = counted(places.len() as u64, "weight");
-    writeln!(session.out(), "{total}, {}B, {outside} outside the model, {bad} with a problem", short(bytes))?;
+    writeln!(session.out(), "{total}, {sum}, {outside} outside the model, {bad} with a problem")?;
     Ok(())
 }

@@ -89,7 +89,8 @@ fn request(
         return Err(Failure::new(text, ErrorKind::BadInput));
     }
     if live.strategy() != NATIVE && arguments.weights_from.is_some() {
-        let text = "--weights-from: torch's exporters take weights from the model; only for --strategy native";
+        let text =
+            "--weights-from: torch's exporters take weights from the model; only for --strategy native";
         return Err(Failure::new(text, ErrorKind::BadInput));
     }
     Ok(json!({
