@@ -80,11 +80,16 @@ def binary() -> Path:
     return built
 
 
+def run(*arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess:
+    """Run the command line, whatever its exit code."""
+    command = [str(binary()), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
 def modelexport(*arguments: str | Path, expect: int = 0, timeout: float = 300) -> subprocess.CompletedProcess:
     """Run the command line and check its exit code; the message of a failure is what it printed."""
-    command = [str(binary()), *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-    said = f"{' '.join(command)}\nexit {ended.returncode}, expected {expect}\n{ended.stdout}{ended.stderr}"
+    ended = run(*arguments, timeout=timeout)
+    said = f"{' '.join(ended.args)}\nexit {ended.returncode}, expected {expect}\n{ended.stdout}{ended.stderr}"
     assert ended.returncode == expect, said
     return ended
 

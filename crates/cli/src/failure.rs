@@ -61,11 +61,7 @@ fn status(kind: ErrorKind) -> ExitStatus {
 
 impl From<modelexport::Error> for Failure {
     fn from(error: modelexport::Error) -> Self {
-        let failure = match error.is_finding() {
-            true => Failure::finding(&error),
-            false => Failure::new(&error, error.kind()),
-        };
-        failure.with_hint(error.hint()).with_os_code(error.os_code())
+        Failure::new(&error, error.kind()).with_hint(error.hint()).with_os_code(error.os_code())
     }
 }
 

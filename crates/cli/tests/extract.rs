@@ -66,11 +66,11 @@ fn a_module_that_was_called_twice_is_cut_call_by_call() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_a_finding_with_its_reason() {
+fn what_cannot_be_cut_is_an_error_with_its_reason() {
     let folder = Folder::with(&["not_executed", "bert_tiny"]);
     let (status, message) =
         failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layer.0.output.dropout", "-o", "x.onnx"]);
-    assert_eq!(status, 1);
+    assert_eq!(status, 2);
     assert!(
         message.starts_with("error: module `encoder.layer.0.output.dropout` ran but left no node"),
         "{message}"
@@ -112,9 +112,11 @@ fn the_manifest_is_written_beside_the_model_or_where_asked() {
 fn fused_modules_are_named_with_the_node_that_does_their_work() {
     let folder = Folder::with(&["resnet_tiny"]);
     let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.0", "-o", "x.onnx"]);
-    assert_eq!(status, 1);
+    assert_eq!(status, 2);
     assert!(message.contains("also does the work of `conv1.1`, with which it was fused"), "{message}");
     let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.1", "-o", "x.onnx"]);
-    assert_eq!(status, 1);
+    assert_eq!(status, 2);
     assert!(message.contains("does its work, fused with that of `conv1.0`"), "{message}");
+    let both = folder.json(&["extract", "resnet_tiny.onnx", "conv1", "-o", "both.onnx"]);
+    assert_eq!(names(&both["manifest"]["outputs"]), ["conv1.output"]);
 }

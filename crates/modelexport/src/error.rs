@@ -92,11 +92,6 @@ impl Error {
         }
     }
 
-    /// The request was right, and the answer is no.
-    pub fn is_finding(&self) -> bool {
-        matches!(self, Error::Extract(error) if error.is_finding())
-    }
-
     /// The number by which the operating system calls the failure, where it is one of its own.
     pub fn os_code(&self) -> Option<i32> {
         match self {

@@ -1,10 +1,10 @@
 //! Multiplies matrices in as many batch axes as they come in: `MatMul` takes any number, so that the reshapes of both
-//! operands to three axes, and of the product back, are not needed. The product keeps its origin, and goes no further
-//! than the call that it is in. Makes no nodes.
+//! operands to three axes, and of the product back, are not needed. The product keeps its origin, and reads no further
+//! up than the call that it is in. Makes no nodes.
 
 use std::collections::HashMap;
 
-use modelexport_graph::Dim;
+use modelexport_graph::{Dim, ScopeId};
 
 use super::uses::Uses;
 use crate::ir::{Graph, Ir, Node, ValueId};
@@ -18,10 +18,12 @@ pub fn run(ir: &mut Ir) -> bool {
     changed
 }
 
+/// What reshapes make, from what, and in which call.
+type Reshaped = HashMap<ValueId, (ValueId, ScopeId)>;
+
 fn widen(graph: &mut Graph, ir: &Ir, uses: &Uses) -> bool {
     let mut changed = false;
-    // What reshapes make, and from what.
-    let mut reshaped: HashMap<ValueId, ValueId> = HashMap::new();
+    let mut reshaped: Reshaped = HashMap::new();
     let mut products: HashMap<ValueId, usize> = HashMap::new();
     let mut kept: Vec<Node> = Vec::with_capacity(graph.nodes.len());
     for mut node in std::mem::take(&mut graph.nodes) {
@@ -48,7 +50,7 @@ fn widen(graph: &mut Graph, ir: &Ir, uses: &Uses) -> bool {
                     changed = true;
                     continue;
                 }
-                reshaped.insert(to, from);
+                reshaped.insert(to, (from, node.origin.scope));
             }
             _ => {}
         }
@@ -59,16 +61,11 @@ fn widen(graph: &mut Graph, ir: &Ir, uses: &Uses) -> bool {
 }
 
 /// What the operands of `product` were before they had three axes, if their product is then as `result` is.
-fn operands(
-    product: &Node,
-    result: ValueId,
-    ir: &Ir,
-    reshaped: &HashMap<ValueId, ValueId>,
-) -> Option<[ValueId; 2]> {
+fn operands(product: &Node, result: ValueId, ir: &Ir, reshaped: &Reshaped) -> Option<[ValueId; 2]> {
     let (batch, [rows, columns]) = matrices(ir.shape(result)?)?;
     let [Some(left), Some(right)] = *product.inputs.as_slice() else { return None };
     let before = |operand: ValueId| {
-        let from = *reshaped.get(&operand)?;
+        let &(from, _) = reshaped.get(&operand).filter(|(_, scope)| *scope == product.origin.scope)?;
         let (outer, matrix) = matrices(ir.shape(from)?)?;
         let (flat, same) = matrices(ir.shape(operand)?)?;
         (outer == batch && flat.len() == 1 && matrix == same).then_some((from, matrix))

@@ -1,6 +1,9 @@
 //! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
-//! reads; a reshape that brings the first shape back is taken out. The second keeps its origin and remembers the call
-//! of the first, which goes if nothing else reads it. Makes no nodes.
+//! reads; moves that bring the first order or shape back are taken out. The second keeps its origin and remembers the
+//! calls of those that it reads through, which go if nothing else reads them; of moves that are taken out, their readers
+//! remember the calls. Makes no nodes.
+
+use std::collections::HashMap;
 
 use modelexport_graph::ScopeId;
 
@@ -10,109 +13,142 @@ use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 /// True if a node reads from further up.
 pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
-    let mut moves = vec![None; ir.values.len()];
-    let changed = read_through(&mut graph, ir, readers, &mut moves);
+    let mut merger = Merger { ir, readers, moves: vec![None; ir.values.len()], undone: HashMap::new() };
+    let changed = merger.read_through(&mut graph);
+    let undone = merger.undone;
+    if !undone.is_empty() {
+        tell_readers(&mut graph, &undone);
+    }
     ir.graph = graph;
     if changed {
-        // Reshapes that undo each other are copies now.
+        // Moves that undo each other are copies now.
         super::identity::run(ir, readers);
     }
     changed
 }
 
-/// Remembers that `node` also does what a node of another call did.
-fn note_sharing(node: &mut Node, other: ScopeId) {
-    if node.origin.scope == other && node.shared_by.is_empty() {
+/// Remembers that `node` also does what nodes of other calls did.
+fn note_sharing(node: &mut Node, others: &[ScopeId]) {
+    if node.shared_by.is_empty() && others.iter().all(|other| *other == node.origin.scope) {
         return;
     }
     if node.shared_by.is_empty() {
         node.shared_by.push(node.origin.scope);
     }
-    if !node.shared_by.contains(&other) {
-        node.shared_by.push(other);
-    }
-}
-
-/// What a value was made from by a move.
-#[derive(Clone)]
-enum Move {
-    Transpose { from: ValueId, axes: Vec<i64>, scope: ScopeId },
-    Reshape { from: ValueId, scope: ScopeId },
-}
-
-impl Move {
-    fn from(&self) -> ValueId {
-        match self {
-            Move::Transpose { from, .. } | Move::Reshape { from, .. } => *from,
-        }
-    }
-
-    fn scope(&self) -> ScopeId {
-        match self {
-            Move::Transpose { scope, .. } | Move::Reshape { scope, .. } => *scope,
+    for other in others {
+        if !node.shared_by.contains(other) {
+            node.shared_by.push(*other);
         }
     }
 }
 
-fn read_through(graph: &mut Graph, ir: &Ir, readers: &Readers<'_>, moves: &mut [Option<Move>]) -> bool {
-    let mut changed = false;
+/// Nodes that read what moves of several calls left as it was do the work of these calls, too: they see a shape or an
+/// order that their own call did not see.
+fn tell_readers(graph: &mut Graph, undone: &HashMap<ValueId, Vec<ScopeId>>) {
     for node in &mut graph.nodes {
-        let input = node.inputs.first().copied().flatten();
-        let scope = node.origin.scope;
-        let earlier = input
-            .and_then(|input| moves.get(input.0 as usize).cloned().flatten())
-            .filter(|earlier| readers.may_read(ir, earlier.from(), scope));
-        let earlier_scope = earlier.as_ref().map(Move::scope);
-        let before = changed;
-        changed = false;
-        match (axes_of(node), earlier) {
-            (Some(outer), Some(Move::Transpose { from, axes: inner, .. })) => {
-                let composed: Option<Vec<i64>> =
-                    outer.iter().map(|&axis| inner.get(usize::try_from(axis).ok()?).copied()).collect();
-                if let Some(composed) = composed {
-                    node.inputs = vec![Some(from)];
-                    node.attributes = crate::attrs![perm = composed];
-                    changed = true;
-                }
-            }
-            (None, Some(Move::Reshape { from, .. })) if is_reshape(node) && has_shape_of(node, from, ir) => {
-                node.op = "Identity".into();
-                node.inputs = vec![Some(from)];
-                node.attributes.clear();
-                changed = true;
-            }
-            (None, Some(Move::Reshape { from, .. })) if is_plain_reshape(node, ir) => {
-                if let Some(slot) = node.inputs.first_mut() {
-                    *slot = Some(from);
-                    changed = true;
-                }
-            }
-            _ => {}
+        let read: Vec<ValueId> = node.inputs.iter().flatten().copied().collect();
+        for calls in read.iter().filter_map(|input| undone.get(input)) {
+            note_sharing(node, calls);
         }
-        if changed && let Some(other) = earlier_scope {
-            note_sharing(node, other);
-        }
-        changed |= before;
-        note(node, moves);
-        for subgraph in node.subgraphs_mut() {
-            changed |= read_through(subgraph, ir, readers, moves);
-        }
+        node.subgraphs_mut().for_each(|subgraph| tell_readers(subgraph, undone));
     }
-    changed
 }
 
-fn note(node: &Node, moves: &mut [Option<Move>]) {
-    let (Some(from), Some(&to)) = (node.inputs.first().copied().flatten(), node.outputs.first()) else {
-        return;
-    };
-    let made = match axes_of(node) {
-        Some(axes) => Some(Move::Transpose { from, axes: axes.to_vec(), scope: node.origin.scope }),
-        None if is_reshape(node) => Some(Move::Reshape { from, scope: node.origin.scope }),
-        None => None,
-    };
-    if let Some(slot) = moves.get_mut(to.0 as usize) {
-        *slot = made;
+/// How a value was made by a move.
+#[derive(Clone)]
+struct Move {
+    from: ValueId,
+    /// The order of the axes, for a transpose; a reshape otherwise.
+    axes: Option<Vec<i64>>,
+    /// The calls whose moves it stands for.
+    calls: Vec<ScopeId>,
+}
+
+struct Merger<'a, 'p> {
+    ir: &'a Ir,
+    readers: &'a Readers<'p>,
+    /// By value.
+    moves: Vec<Option<Move>>,
+    /// Results of moves that undo each other, with the calls of these moves if there are several.
+    undone: HashMap<ValueId, Vec<ScopeId>>,
+}
+
+impl Merger<'_, '_> {
+    fn read_through(&mut self, graph: &mut Graph) -> bool {
+        let mut changed = false;
+        for node in &mut graph.nodes {
+            let input = node.inputs.first().copied().flatten();
+            let earlier = input.and_then(|input| self.moves.get(input.0 as usize).cloned().flatten());
+            let scope = node.origin.scope;
+            if let Some(earlier) =
+                earlier.filter(|earlier| self.readers.may_read(self.ir, earlier.from, scope))
+                && merge(node, &earlier, self.ir)
+            {
+                changed = true;
+                note_sharing(node, &earlier.calls);
+                if node.op == "Identity"
+                    && !node.shared_by.is_empty()
+                    && let Some(&output) = node.outputs.first()
+                {
+                    self.undone.insert(output, node.shared_by.clone());
+                }
+            }
+            self.note(node);
+            for subgraph in node.subgraphs_mut() {
+                changed |= self.read_through(subgraph);
+            }
+        }
+        changed
     }
+
+    fn note(&mut self, node: &Node) {
+        let (Some(from), Some(&to)) = (node.inputs.first().copied().flatten(), node.outputs.first()) else {
+            return;
+        };
+        let axes = axes_of(node);
+        let is_move = axes.is_some() || is_reshape(node);
+        let calls = if node.shared_by.is_empty() { vec![node.origin.scope] } else { node.shared_by.clone() };
+        if let Some(slot) = self.moves.get_mut(to.0 as usize) {
+            *slot = is_move.then(|| Move { from, axes: axes.map(<[i64]>::to_vec), calls });
+        }
+    }
+}
+
+/// Makes `node` do the work of an earlier move, too, if it can.
+fn merge(node: &mut Node, earlier: &Move, ir: &Ir) -> bool {
+    let from = earlier.from;
+    match (axes_of(node), &earlier.axes) {
+        (Some(outer), Some(inner)) => {
+            let composed: Option<Vec<i64>> =
+                outer.iter().map(|&axis| inner.get(usize::try_from(axis).ok()?).copied()).collect();
+            let Some(composed) = composed else { return false };
+            node.inputs = vec![Some(from)];
+            if composed.iter().copied().eq(0..composed.len() as i64) {
+                copy(node, from);
+            } else {
+                node.attributes = crate::attrs![perm = composed];
+            }
+            true
+        }
+        (None, None) if is_reshape(node) && has_shape_of(node, from, ir) => {
+            copy(node, from);
+            true
+        }
+        (None, None) if is_plain_reshape(node, ir) => match node.inputs.first_mut() {
+            Some(slot) => {
+                *slot = Some(from);
+                true
+            }
+            None => false,
+        },
+        _ => false,
+    }
+}
+
+fn copy(node: &mut Node, from: ValueId) {
+    node.op = "Identity".into();
+    node.inputs = vec![Some(from)];
+    node.attributes.clear();
 }
 
 fn axes_of(node: &Node) -> Option<&[i64]> {

@@ -1,6 +1,6 @@
 //! Which calls of the chosen modules are meant.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use modelexport_graph::{ModuleId, ScopeId};
 
@@ -19,13 +19,42 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Path and number of all calls inside.
-    pub fn inside_names<'a>(&self, file: &'a TaggedFile) -> HashSet<(&'a str, u32)> {
+    /// The same by the names that nodes carry.
+    pub fn inside<'a>(&self, file: &'a TaggedFile) -> Inside<'a> {
         let hierarchy = &file.hierarchy;
-        let inside = hierarchy.scopes.iter().zip(&self.is_inside).filter(|(_, inside)| **inside);
-        inside
-            .filter_map(|((_, scope), _)| Some((&*hierarchy.tree.get(scope.module)?.path, scope.call)))
-            .collect()
+        let path = |module| hierarchy.tree.get(module).map_or("", |module| &module.path);
+        let mut calls = HashMap::new();
+        for ((_, scope), is_inside) in hierarchy.scopes.iter().zip(&self.is_inside) {
+            calls.insert((path(scope.module), scope.call), *is_inside);
+        }
+        let chosen = self.chosen.iter().map(|(scope, _)| path(hierarchy.scopes.module(*scope))).collect();
+        Inside { calls, chosen }
+    }
+}
+
+/// Which calls are inside, by path and number.
+pub(super) struct Inside<'a> {
+    /// The calls that left nodes.
+    calls: HashMap<(&'a str, u32), bool>,
+    /// Paths of the chosen modules.
+    chosen: Vec<&'a str>,
+}
+
+impl Inside<'_> {
+    /// A call that left no nodes belongs to the module above it.
+    pub fn holds(&self, path: &str, call: u32) -> bool {
+        match self.calls.get(&(path, call)) {
+            Some(is_inside) => *is_inside,
+            None => self.is_below(path),
+        }
+    }
+
+    /// Whether a module is a chosen one or lies in one.
+    pub fn is_below(&self, path: &str) -> bool {
+        self.chosen.iter().any(|chosen| {
+            let rest = path.strip_prefix(chosen);
+            chosen.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     }
 }
 
@@ -126,7 +155,7 @@ fn nothing(file: &TaggedFile, module: ModuleId) -> Error {
     let module = name(file, module);
     if let Some((node, mut others)) = fused {
         others.retain(|other| *other != module);
-        return Error::FusedAway { module, node, others: others.join(", ") };
+        return Error::FusedAway { module, node, others: others.join("`, `") };
     }
     if was_executed { Error::NoNodes { module } } else { Error::NotExecuted { module } }
 }
@@ -155,7 +184,12 @@ fn has_nodes(file: &TaggedFile) -> Vec<bool> {
 pub(super) fn name(file: &TaggedFile, module: ModuleId) -> String {
     let module = file.hierarchy.tree.get(module);
     let path = module.map_or("", |module| &module.path);
-    if path.is_empty() { "(root)".to_owned() } else { path.to_owned() }
+    shown(path).to_owned()
+}
+
+/// How messages show a path.
+pub(super) fn shown(path: &str) -> &str {
+    if path.is_empty() { "(root)" } else { path }
 }
 
 /// The same for several.

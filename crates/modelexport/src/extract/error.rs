@@ -19,6 +19,11 @@ pub enum Error {
         "module `{module}` has no node of its own: `{node}` does its work, fused with that of `{others}`"
     )]
     FusedAway { module: String, node: String, others: String },
+    #[error(
+        "module `{module}` cannot be cut out where it begins and ends in PyTorch: its border lies inside the node \
+         `{node}` ({operator}), which was merged from nodes of `{others}`"
+    )]
+    Merged { module: String, node: String, operator: String, others: String },
     #[error("module `{module}` was called {} times (calls {}): which one must be said", calls.len(), list(calls))]
     SeveralCalls { module: String, calls: Vec<u32> },
     #[error("module `{module}` has no call {call}; it has {}", list(calls))]
@@ -49,15 +54,11 @@ impl Error {
         ErrorKind::BadInput
     }
 
-    /// The request was right, and the answer is that the module cannot be cut out.
-    pub fn is_finding(&self) -> bool {
-        !matches!(self, Error::SeveralCalls { .. } | Error::NoSuchCall { .. })
-    }
-
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::SeveralCalls { .. } => Some("use --call N, or choose a module above that holds all calls"),
             Error::Scattered { .. } | Error::NoNodes { .. } => Some("choose a module above it"),
+            Error::Merged { .. } => Some("choose a module that holds all of them"),
             Error::Fused { .. } | Error::FusedAway { .. } => Some(
                 "choose a module that holds all of them, or export with --keep-batch-norm if one is a batch norm",
             ),

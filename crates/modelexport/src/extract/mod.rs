@@ -45,7 +45,7 @@ pub fn extract(file: &TaggedFile, modules: &[ModuleId], options: &Options) -> Re
     let calls = calls::choose(file, modules, options.call)?;
     let part = part::find(file, modules, &calls)?;
     let mut notes = calls.notes.clone();
-    notes.extend(part.notes(&calls.inside_names(file)));
+    notes.extend(part.notes());
     let cut = Cut::new(file, part, modules)?;
     let (model, inputs, outputs) = if cut.is_whole() { cut.whole()? } else { cut.build(options)? };
     let manifest = Manifest::new(file, &calls, &model, inputs, outputs, notes);

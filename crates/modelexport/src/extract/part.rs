@@ -6,7 +6,7 @@ use modelexport_graph::onnx::{Graph, Node};
 use modelexport_graph::{ModuleId, Name, Scopes};
 
 use super::Error;
-use super::calls::{self, Calls};
+use super::calls::{self, Calls, Inside};
 use crate::cut::for_each_read;
 use crate::embedding;
 use crate::tagged_file::TaggedFile;
@@ -47,9 +47,9 @@ impl<'a> Part<'a> {
         self.outer.is_empty() && self.is_inside.iter().all(|inside| *inside)
     }
 
-    /// What somebody who uses the part should know. `inside` are path and number of the calls of the part.
-    pub fn notes(&self, inside: &HashSet<(&str, u32)>) -> Vec<String> {
-        let mut notes = self.merged_moves(inside);
+    /// What somebody who uses the part should know.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         if let Some(holder) = self.holder {
             notes.push(format!(
                 "the nodes lie inside `{}` ({}): each of its runs is one run of this model",
@@ -66,8 +66,8 @@ impl<'a> Part<'a> {
     }
 
     /// Takes in nodes outside that stand for one of the part's, too: nodes of several modules that compute the same
-    /// from the same are one node. `inside` are path and number of the calls of the part.
-    fn take_shared(&mut self, inside: &HashSet<(&str, u32)>) {
+    /// from the same are one node.
+    fn take_shared(&mut self, inside: &Inside<'_>) {
         let mut wanted: HashSet<&Name> = HashSet::new();
         for at in (0..self.graph.nodes.len()).rev() {
             let (Some(node), Some(is_inside), Some(is_shared)) =
@@ -77,7 +77,7 @@ impl<'a> Part<'a> {
             };
             if !*is_inside && node.outputs.iter().any(|output| wanted.contains(output)) {
                 let calls = embedding::shared(&node.metadata);
-                *is_shared = calls.iter().any(|(path, call)| inside.contains(&(path.as_str(), *call)));
+                *is_shared = calls.iter().any(|(path, call)| inside.holds(path, *call));
                 *is_inside = *is_shared;
             }
             if *is_inside {
@@ -89,47 +89,61 @@ impl<'a> Part<'a> {
     }
 
     /// A node that does the work of a module outside, too, gives something else than the module alone.
-    fn check_fused(&self, inside: &HashSet<(&str, u32)>, module: impl Fn() -> String) -> Result<(), Error> {
-        let paths: HashSet<&str> = inside.iter().map(|(path, _)| *path).collect();
+    fn check_fused(&self, inside: &Inside<'_>, module: impl Fn() -> String) -> Result<(), Error> {
         for node in self.own_nodes() {
             let mut others = embedding::fused(&node.metadata);
-            others.retain(|other| !paths.contains(other.as_str()));
+            others.retain(|other| !inside.is_below(other));
             if !others.is_empty() {
-                let (node, others) = (node.name.to_string(), others.join(", "));
+                let (node, others) = (node.name.to_string(), others.join("`, `"));
                 return Err(Error::Fused { module: module(), node, others });
             }
         }
         Ok(())
     }
 
-    /// Nodes at the border that also do what a node on the other side did: a reshape at the end of one module and one
-    /// at the start of the next are one node. There the part has other shapes than the module in PyTorch.
-    fn merged_moves(&self, inside: &HashSet<(&str, u32)>) -> Vec<String> {
+    /// A node at the border that also does what a node on the other side did: a reshape at the end of one module and
+    /// one at the start of the next are one node, or none. There the part would have other shapes than the module.
+    fn check_merged(
+        &self,
+        inside: &Inside<'_>,
+        file: &TaggedFile,
+        module: impl Fn() -> String,
+    ) -> Result<(), Error> {
+        let is_inside = |(path, call): &(String, u32)| inside.holds(path, *call);
         let mut made: HashSet<&Name> = HashSet::new();
-        let mut notes = Vec::new();
         let flags = self.is_inside.iter().zip(&self.is_shared);
-        for (node, (is_inside, is_shared)) in self.graph.nodes.iter().zip(flags) {
-            let calls = embedding::shared(&node.metadata);
-            let is_own = |(path, call): &(String, u32)| inside.contains(&(path.as_str(), *call));
-            let reads_part = node.inputs.first().is_some_and(|input| made.contains(input));
-            match is_inside {
-                true if !is_shared && !reads_part && !calls.iter().all(is_own) => notes.push(format!(
-                    "`{}` ({}) also does what a module before this one did at its end: its input has the shape from \
-                     before that",
-                    node.name, node.op_type
-                )),
-                false if reads_part && calls.iter().any(is_own) => notes.push(format!(
-                    "what this module does at its end is done by `{}` ({}) outside, together with what follows: the \
-                     output has the shape from before that",
-                    node.name, node.op_type
-                )),
-                _ => {}
-            }
-            if *is_inside {
+        for (node, (is_own, is_shared)) in self.graph.nodes.iter().zip(flags) {
+            if *is_own {
                 made.extend(&node.outputs);
             }
+            let calls = embedding::shared(&node.metadata);
+            if calls.is_empty() || *is_shared {
+                continue;
+            }
+            let others = match *is_own {
+                true => calls.into_iter().filter(|call| !is_inside(call)).collect(),
+                false if calls.iter().any(is_inside) && self.reads_any(node, &made) => calls,
+                false => Vec::new(),
+            };
+            let mut others: Vec<String> = others
+                .into_iter()
+                .filter(|call| !is_later_call(call, node, file))
+                .map(|(path, _)| path)
+                .collect();
+            others.dedup();
+            if !others.is_empty() {
+                let (node, operator) = (node.name.to_string(), node.op_type.to_string());
+                let others = others.iter().map(|path| calls::shown(path)).collect::<Vec<_>>().join("`, `");
+                return Err(Error::Merged { module: module(), node, operator, others });
+            }
         }
-        notes
+        Ok(())
+    }
+
+    fn reads_any(&self, node: &Node, values: &HashSet<&Name>) -> bool {
+        let mut reads = false;
+        for_each_read(node, &mut |name| reads |= values.contains(name));
+        reads
     }
 
     /// A value from outside that depends on one from inside, and the node inside that reads it.
@@ -172,9 +186,10 @@ pub(super) fn find<'a>(file: &'a TaggedFile, modules: &[ModuleId], calls: &Calls
     let mut parts = parts.into_iter();
     match (parts.next(), parts.next()) {
         (Some(mut only), None) => {
-            let inside = calls.inside_names(file);
+            let inside = calls.inside(file);
             only.take_shared(&inside);
             only.check_fused(&inside, names)?;
+            only.check_merged(&inside, file, names)?;
             Ok(only)
         }
         (None, _) => {
@@ -199,6 +214,15 @@ pub(super) fn find<'a>(file: &'a TaggedFile, modules: &[ModuleId], calls: &Calls
             Err(Error::Scattered { modules: names(), places })
         }
     }
+}
+
+/// Whether `call` is a later call of the node's own module: equal nodes of calls of one module are one node, which
+/// stands in the first of them and is that call's own.
+fn is_later_call((path, call): &(String, u32), node: &Node, file: &TaggedFile) -> bool {
+    let Some(scope) = file.scope(node) else { return false };
+    let own = file.hierarchy.scopes.get(scope);
+    let module = file.hierarchy.tree.get(own.module);
+    module.is_some_and(|module| *module.path == **path) && *call > own.call
 }
 
 fn collect<'a>(

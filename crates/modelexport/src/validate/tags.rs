@@ -141,6 +141,9 @@ impl Checker<'_> {
         if *expected == *tag || **self.file.tags.auxiliary() == *tag {
             return;
         }
+        if self.file.sidecar.is_none() && tells_more(tag, &expected) {
+            return;
+        }
         let path = self.file.hierarchy.tree.get(module).map(|module| module.path.clone()).unwrap_or_default();
         let named = if path.is_empty() { "the root".to_owned() } else { format!("module {path:?}") };
         if self.known.contains(tag) {
@@ -161,5 +164,29 @@ impl Checker<'_> {
                 self.repairable("missing-parent", node, message);
             }
         }
+    }
+}
+
+/// Whether `tag` is `expected` with suffixes. They tell a module from one like it that may have left no node, and then
+/// only a sidecar knows of that one.
+fn tells_more(tag: &str, expected: &str) -> bool {
+    let segments = || tag.split('/').zip(expected.split('/'));
+    let is_longer = |(segment, plain): (&str, &str)| {
+        segment.strip_prefix(plain).is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('.'))
+    };
+    tag.split('/').count() == expected.split('/').count() && segments().all(is_longer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells_more;
+
+    #[test]
+    fn a_suffix_may_tell_a_module_from_one_that_left_no_node() {
+        assert!(tells_more("/Net/Block.0/Norm.norm1", "/Net/Block.0/Norm"));
+        assert!(tells_more("/Net/Block.stem/Norm", "/Net/Block/Norm"));
+        assert!(!tells_more("/Net/Block.1/Norm", "/Net/Block.0/Norm"));
+        assert!(!tells_more("/Net/Block.0/Normal", "/Net/Block.0/Norm"));
+        assert!(!tells_more("/Net/Block.0/Norm/More", "/Net/Block.0/Norm"));
     }
 }

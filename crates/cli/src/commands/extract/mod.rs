@@ -13,6 +13,7 @@ use modelexport_io::sidecar;
 use modelexport_io::weights::WeightsMode;
 
 use crate::arguments::Format;
+use crate::display::json;
 use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
@@ -76,8 +77,8 @@ Examples:
   modelexport extract model.onnx shared --call 1 -o second_call.onnx
   modelexport extract model.onnx head -o head.onnx --format json | jq '.manifest.inputs[].name'
 
-What cannot be cut out (a module without nodes, nodes scattered over branches) is said with the reason, and the exit
-status is 1.
+What cannot be cut out (a module without nodes, one that shares a node with its neighbour, nodes scattered over
+branches) is an error that names the reason, the node and the modules; nothing is written.
 
 Next: modelexport tree layer.onnx";
 
@@ -107,8 +108,8 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     progress.step("writing", &arguments.output);
     let mut companions = Vec::new();
     if let Some(path) = manifest {
-        let mut bytes = serde_json::to_vec_pretty(&extracted.manifest)?;
-        bytes.push(b'\n');
+        let mut bytes = Vec::new();
+        json::write(&mut bytes, &extracted.manifest)?;
         companions.push((path, bytes));
     }
     let extract::Extracted { model, sidecar, manifest } = extracted;
