@@ -26,39 +26,31 @@ BINARY = Path(os.environ.get("MODELEXPORT_BIN", Path(__file__).parents[1] / "tar
 ALIGNMENT = 64
 
 
-# ---- the file
+# ---- tasks: each in a process of its own, so that this one stays small (a child's peak memory counts its parent's)
 
 
-def sparse_model(program: Path, folder: Path) -> Path:
-    """The graph of `program` with weights that are zeros in a sparse file."""
+def point_at_sparse_file(target: str) -> None:
+    """Weights that were left out become zeros in a sparse file."""
     import onnx
 
-    target = folder / "model.onnx"
-    subprocess.run([BINARY, "export", program, "-o", target, "--weights", "none", "-q"], check=True)
-    model = onnx.load(target, load_external_data=False)
+    model = onnx.load(target)
+    sidecar = json.loads(Path(target).with_name("model_hierarchy.json").read_text())
+    weights = {parameter["name"] for module in sidecar["modules"] for parameter in module["parameters"]}
+    left_out = [value for value in model.graph.input if value.name in weights]
     end = 0
-    for tensor in model.graph.initializer:
-        if has_data(tensor):
-            continue
-        length = math.prod(tensor.dims) * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-        entries = {"location": "weights.bin", "offset": end, "length": length}
+    for value in left_out:
+        model.graph.input.remove(value)
+        kind = value.type.tensor_type
+        dims = [size.dim_value for size in kind.shape.dim]
+        tensor = model.graph.initializer.add(name=value.name, dims=dims, data_type=kind.elem_type)
+        length = math.prod(dims) * onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type).itemsize
         tensor.data_location = onnx.TensorProto.EXTERNAL
-        del tensor.external_data[:]
-        for key, value in entries.items():
-            tensor.external_data.add(key=key, value=str(value))
+        for key, text in {"location": "weights.bin", "offset": end, "length": length}.items():
+            tensor.external_data.add(key=key, value=str(text))
         end += -(-length // ALIGNMENT) * ALIGNMENT
-    with open(folder / "weights.bin", "wb") as data:
+    with open(Path(target).with_name("weights.bin"), "wb") as data:
         data.truncate(end)
     onnx.save(model, target)
-    return target
-
-
-def has_data(tensor) -> bool:
-    lists = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
-    return bool(tensor.raw_data) or any(len(getattr(tensor, name)) for name in lists)
-
-
-# ---- what peers do, each in a process of its own
 
 
 def onnx_extract(source: str, target: str, inputs: str, outputs: str) -> None:
@@ -82,18 +74,90 @@ def graphsurgeon_extract(source: str, target: str, inputs: str, outputs: str) ->
     onnx.save(onnx_graphsurgeon.export_onnx(graph), target)
 
 
-def onnxsim_counts(before: str, after: str) -> None:
-    """The numbers of the table that onnxsim prints: operators by type, and the size."""
+def onnxsim_differences(before: str, *after: str) -> None:
+    """For each file the rows of the table that onnxsim prints in which the counts of operators differ."""
     import onnx
     from onnxsim import model_info
 
-    models = [onnx.load(path, load_external_data=False) for path in (before, after)]
-    counts = [dict(model_info.ModelInfo(model).op_nums) for model in models]
-    print(json.dumps(sorted(name for name in counts[0] | counts[1] if counts[0].get(name) != counts[1].get(name))))
+    def counts(path: str) -> dict:
+        return dict(model_info.ModelInfo(onnx.load(path, load_external_data=False)).op_nums)
+
+    first = counts(before)
+    others = [counts(path) for path in after]
+    print(json.dumps([sorted(name for name in first | other if first.get(name) != other.get(name)) for other in others]))
+
+
+def describe(path: str) -> None:
+    """Nodes in the main graph, those with tags, and functions."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+    tagged = sum(any(entry.key == "modelexport.tag" for entry in node.metadata_props) for node in model.graph.node)
+    print(json.dumps({"nodes": len(model.graph.node), "tagged": tagged, "functions": len(model.functions)}))
+
+
+def plant(path: str, folder: str) -> None:
+    """Writes changed copies of a model; prints their names by what was changed."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+
+    def changed(change):
+        other = copy.deepcopy(model)
+        change(other.graph)
+        return other
+
+    def operator(graph):
+        node = next(node for node in graph.node if node.op_type == "Mul")
+        node.op_type = "Add"
+
+    def attribute(graph):
+        node = next(node for node in graph.node if any(found.type == onnx.AttributeProto.INT for found in node.attribute))
+        found = next(found for found in node.attribute if found.type == onnx.AttributeProto.INT)
+        found.i += 1
+
+    def wiring(graph):
+        node = next(node for node in graph.node if node.op_type == "MatMul")
+        first, second = node.input[0], node.input[1]
+        node.input[0], node.input[1] = second, first
+
+    def added(graph):
+        graph.node.add(op_type="Relu", name="planted", input=[graph.node[-1].output[0]], output=["planted"])
+
+    def tag(graph):
+        entry = next(entry for entry in graph.node[0].metadata_props if entry.key == "modelexport.module")
+        entry.value = "elsewhere"
+
+    def weight(graph):
+        tensor = next(tensor for tensor in graph.initializer if tensor.raw_data)
+        tensor.raw_data = bytes(byte ^ 1 for byte in tensor.raw_data)
+
+    def rename(graph):
+        graph.node[0].name = "renamed"
+
+    def shape(graph):
+        graph.value_info[0].type.tensor_type.shape.dim[0].dim_value = 7
+
+    changes = {
+        "nothing": lambda _: None,
+        "another operator": operator,
+        "a node more": added,
+        "an attribute": attribute,
+        "inputs swapped": wiring,
+        "a declared shape": shape,
+        "numbers of a weight": weight,
+        "the module of a node": tag,
+        "the name of a node": rename,
+    }
+    written = {}
+    for at, (what, change) in enumerate(changes.items()):
+        written[what] = str(Path(folder) / f"changed{at}.onnx")
+        onnx.save(changed(change), written[what])
+    print(json.dumps(written))
 
 
 def session(path: str) -> None:
-    """Least seconds of seven that onnxruntime takes to create a session."""
+    """Least seconds of the processor, of seven, that onnxruntime takes to create a session in one thread."""
     import time
 
     import onnxruntime
@@ -103,13 +167,16 @@ def session(path: str) -> None:
     options.intra_op_num_threads = 1
     taken = []
     for _ in range(7):
-        began = time.perf_counter()
+        began = time.process_time()
         onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        taken.append(time.perf_counter() - began)
+        taken.append(time.process_time() - began)
     print(min(taken))
 
 
-TASKS = {task.__name__: task for task in (onnx_extract, graphsurgeon_extract, onnxsim_counts, session)}
+TASKS = {
+    task.__name__: task
+    for task in (point_at_sparse_file, onnx_extract, graphsurgeon_extract, onnxsim_differences, describe, plant, session)
+}
 
 
 # ---- tables
@@ -119,14 +186,23 @@ def task(function, *arguments) -> list:
     return [sys.executable, __file__, "--task", function.__name__, *arguments]
 
 
-def tags_kept(path: Path) -> str:
-    import onnx
+def result_of(function, *arguments):
+    return json.loads(subprocess.run(task(function, *arguments), check=True, capture_output=True, text=True).stdout)
 
+
+def sparse_model(program: Path, folder: Path) -> Path:
+    """The graph of `program` with weights that are zeros in a sparse file."""
+    target = folder / "model.onnx"
+    subprocess.run([BINARY, "export", program, "-o", target, "--weights", "none", "-q"], check=True)
+    subprocess.run(task(point_at_sparse_file, target), check=True)
+    return target
+
+
+def tags_kept(path: Path) -> str:
     if not path.exists():
         return "no file"
-    model = onnx.load(path, load_external_data=False)
-    tagged = sum(any(entry.key == "modelexport.tag" for entry in node.metadata_props) for node in model.graph.node)
-    return f"{path.stat().st_size / 1e3:,.0f} KB, {tagged} of {len(model.graph.node)} nodes keep their tags"
+    found = result_of(describe, path)
+    return f"{path.stat().st_size / 1e3:,.0f} KB, {found['tagged']} of {found['nodes']} nodes keep their tags"
 
 
 def extract_table(model: Path, selector: str, folder: Path) -> None:
@@ -140,7 +216,8 @@ def extract_table(model: Path, selector: str, folder: Path) -> None:
         "`modelexport extract --weights reference`": own,
         f"`onnx.utils.extract_model` {version('onnx')}": task(onnx_extract, model, part, *ends),
         f"polygraphy {version('polygraphy')} `surgeon extract`": [
-            sys.executable, "-m", "polygraphy", "surgeon", "extract", model, "-o", part, *flags,
+            sys.executable, "-c", "import polygraphy.tools; polygraphy.tools.main()",
+            "surgeon", "extract", model, "-o", part, *flags,
         ],
         f"onnx-graphsurgeon {version('onnx-graphsurgeon')}, weights not loaded": task(graphsurgeon_extract, model, part, *ends),
     }  # fmt: skip
@@ -199,70 +276,15 @@ def command_table(model: Path, selector: str, folder: Path) -> None:
         print(f"| `{name}` | {series.median:.2f} s | {series.memory:.0f} MB |", flush=True)
 
 
-def planted(model):
-    """Changed copies of a model, by what was changed."""
-    import onnx
-
-    def changed(change):
-        other = copy.deepcopy(model)
-        change(other.graph)
-        return other
-
-    def operator(graph):
-        node = next(node for node in graph.node if node.op_type == "Mul")
-        node.op_type = "Add"
-
-    def attribute(graph):
-        node = next(node for node in graph.node if any(found.type == onnx.AttributeProto.INT for found in node.attribute))
-        found = next(found for found in node.attribute if found.type == onnx.AttributeProto.INT)
-        found.i += 1
-
-    def wiring(graph):
-        node = next(node for node in graph.node if node.op_type == "MatMul")
-        first, second = node.input[0], node.input[1]
-        node.input[0], node.input[1] = second, first
-
-    def added(graph):
-        graph.node.add(op_type="Relu", name="planted", input=[graph.node[-1].output[0]], output=["planted"])
-
-    def tag(graph):
-        entry = next(entry for entry in graph.node[0].metadata_props if entry.key == "modelexport.module")
-        entry.value = "elsewhere"
-
-    def weight(graph):
-        tensor = next(tensor for tensor in graph.initializer if tensor.raw_data)
-        tensor.raw_data = bytes(byte ^ 1 for byte in tensor.raw_data)
-
-    def rename(graph):
-        graph.node[0].name = "renamed"
-
-    def shape(graph):
-        graph.value_info[0].type.tensor_type.shape.dim[0].dim_value = 7
-
-    changes = {
-        "nothing": lambda _: None,
-        "another operator": operator,
-        "a node more": added,
-        "an attribute": attribute,
-        "inputs swapped": wiring,
-        "a declared shape": shape,
-        "numbers of a weight": weight,
-        "the module of a node": tag,
-        "the name of a node": rename,
-    }
-    return {what: changed(change) for what, change in changes.items()}
-
-
 def compare_table(model: Path, folder: Path) -> None:
-    import onnx
-
     print("\n| planted change | `modelexport compare` | the table that onnxsim " + version("onnxsim") + " prints |\n|---|---|---|")
-    other = folder / "changed.onnx"
-    for what, changed in planted(onnx.load(model, load_external_data=False)).items():
-        onnx.save(changed, other)
-        ours = subprocess.run([BINARY, "compare", model, other, "--format", "json"], capture_output=True, text=True, check=True)
-        theirs = subprocess.run(task(onnxsim_counts, model, other), capture_output=True, text=True)
-        print(f"| {what} | {our_words(json.loads(ours.stdout))} | {their_words(theirs)} |", flush=True)
+    planted = result_of(plant, model, folder)
+    theirs = result_of(onnxsim_differences, model, *planted.values())
+    for (what, changed), names in zip(planted.items(), theirs, strict=True):
+        command = [BINARY, "compare", model, changed, "--format", "json"]
+        ours = subprocess.run(command, capture_output=True, text=True, check=True)
+        words = f"counts of {', '.join(names)}" if names else "no differences"
+        print(f"| {what} | {our_words(json.loads(ours.stdout))} | {words} |", flush=True)
 
 
 def our_words(comparison: dict) -> str:
@@ -272,17 +294,8 @@ def our_words(comparison: dict) -> str:
     return "; ".join(words[:2]) + (f" and {len(words) - 2} more" if len(words) > 2 else "") if words else "no differences"
 
 
-def their_words(ended: subprocess.CompletedProcess) -> str:
-    if ended.returncode:
-        return f"fails: {ended.stderr.strip().splitlines()[-1][-100:]}"
-    names = json.loads(ended.stdout)
-    return f"counts of {', '.join(names)}" if names else "no differences"
-
-
 def session_table(model: Path, selector: str, folder: Path) -> None:
     """Size of the file and the time that onnxruntime takes for a session, as nodes and as functions."""
-    import onnx
-
     print("\n| file | graph | nodes in the main graph | functions | session |\n|---|---|---|---|---|")
     made = {"as exported": []}
     made[f"`functions {selector}`"] = [selector]
@@ -294,10 +307,9 @@ def session_table(model: Path, selector: str, folder: Path) -> None:
             subprocess.run([BINARY, "functions", model, *chosen, "-o", path, "--weights", "reference", "-q"], check=True)
         else:
             shutil.copyfile(model, path)
-        graph = onnx.load(path, load_external_data=False)
-        took = subprocess.run(task(session, path), capture_output=True, text=True, check=True)
-        sizes = f"{path.stat().st_size / 1e3:,.0f} KB | {len(graph.graph.node):,} | {len(graph.functions)}"
-        print(f"| {name} | {sizes} | {float(took.stdout):.2f} s |", flush=True)
+        found = result_of(describe, path)
+        sizes = f"{path.stat().st_size / 1e3:,.0f} KB | {found['nodes']:,} | {found['functions']}"
+        print(f"| {name} | {sizes} | {result_of(session, path):.2f} s |", flush=True)
 
 
 def main() -> None:

@@ -47,6 +47,21 @@ def test_tags_are_given_back(tagged, tmp_path):
     assert paths[0] == paths[1]
 
 
+def test_commands_on_modules_give_structures(tagged, tmp_path):
+    assert modelexport.validate(tagged)["findings"] == []
+    part = modelexport.extract(tagged, "recurrent", tmp_path / "part.onnx", call=1, manifest=True)
+    assert part["manifest"]["modules"][0]["call"] == 1
+    assert json.loads((tmp_path / "part_manifest.json").read_text()) == part["manifest"]
+    made = modelexport.functions(tagged, output=tmp_path / "made.onnx", all=True)
+    assert made["functions"] and made["nodes_after"] < made["nodes_before"]
+    modelexport.functions(tmp_path / "made.onnx", output=tmp_path / "back.onnx", inline=True)
+    assert modelexport.compare(tagged, tmp_path / "back.onnx")["equal"]
+    assert not modelexport.compare(tagged, tmp_path / "made.onnx")["equal"]
+    for call in (modelexport.extract, modelexport.functions):
+        with pytest.raises(ValueError, match="near matches: recurrent"):
+            call(tagged, "recurent", tmp_path / "none.onnx")
+
+
 def test_errors_are_raised():
     with pytest.raises(FileNotFoundError, match="none.onnx"):
         modelexport.tree("none.onnx")

@@ -117,6 +117,6 @@ fn fused_modules_are_named_with_the_node_that_does_their_work() {
     let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.1", "-o", "x.onnx"]);
     assert_eq!(status, 2);
     assert!(message.contains("does its work, fused with that of `conv1.0`"), "{message}");
-    let both = folder.json(&["extract", "resnet_tiny.onnx", "conv1", "-o", "both.onnx"]);
-    assert_eq!(names(&both["manifest"]["outputs"]), ["conv1.output"]);
+    let both = folder.json(&["extract", "resnet_tiny.onnx", "layer1.0", "-o", "both.onnx"]);
+    assert_eq!(names(&both["manifest"]["outputs"]), ["layer1.0.output"]);
 }

@@ -122,7 +122,7 @@ impl<'a> Part<'a> {
             }
             let others = match *is_own {
                 true => calls.into_iter().filter(|call| !is_inside(call)).collect(),
-                false if calls.iter().any(is_inside) && self.reads_any(node, &made) => calls,
+                false if calls.iter().any(is_inside) && reads_any(node, &made) => calls,
                 false => Vec::new(),
             };
             let mut others: Vec<String> = others
@@ -138,12 +138,6 @@ impl<'a> Part<'a> {
             }
         }
         Ok(())
-    }
-
-    fn reads_any(&self, node: &Node, values: &HashSet<&Name>) -> bool {
-        let mut reads = false;
-        for_each_read(node, &mut |name| reads |= values.contains(name));
-        reads
     }
 
     /// A value from outside that depends on one from inside, and the node inside that reads it.
@@ -214,6 +208,12 @@ pub(super) fn find<'a>(file: &'a TaggedFile, modules: &[ModuleId], calls: &Calls
             Err(Error::Scattered { modules: names(), places })
         }
     }
+}
+
+fn reads_any(node: &Node, values: &HashSet<&Name>) -> bool {
+    let mut reads = false;
+    for_each_read(node, &mut |name| reads |= values.contains(name));
+    reads
 }
 
 /// Whether `call` is a later call of the node's own module: equal nodes of calls of one module are one node, which

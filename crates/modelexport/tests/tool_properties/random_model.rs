@@ -6,11 +6,12 @@ use modelexport::embedding::Embed;
 use modelexport::policy::Policy;
 use modelexport::tagger::{self, Options};
 use modelexport::tags::{TagFormat, Tags};
+use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, Function, Graph, Model, Node, OpsetImport, Origin,
     Tensor, TensorData, Type, TypeKind, ValueInfo,
 };
-use modelexport_graph::{ModuleId, ModuleTree, Name, Parameter, ScopeId, Scopes};
+use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::sidecar::{Sidecar, Source};
 use proptest::prelude::*;
 
@@ -258,7 +259,7 @@ fn plain_node(name: Name, scope: ScopeId, operator: &str, inputs: &[&Name], outp
     }
 }
 
-/// A function that came with the model: its nodes belong to no module.
+/// A function that came with the model: its nodes belong to the root.
 fn twice() -> Function {
     let node = |name: &str, operator: &str, inputs: &[&str], output: &str| Node {
         name: name.into(),

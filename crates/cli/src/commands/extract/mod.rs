@@ -77,8 +77,9 @@ Examples:
   modelexport extract model.onnx shared --call 1 -o second_call.onnx
   modelexport extract model.onnx head -o head.onnx --format json | jq '.manifest.inputs[].name'
 
-What cannot be cut out (a module without nodes, one that shares a node with its neighbour, nodes scattered over
-branches) is an error that names the reason, the node and the modules; nothing is written.
+What cannot be cut out (a module without nodes, one that shares a node with its neighbour, nodes
+scattered over branches) is an error that names the reason, the node and the modules; nothing is
+written then.
 
 Next: modelexport tree layer.onnx";
 
