@@ -1,318 +1,282 @@
-"""Measures strategies on graphs that torch's exporters wrote.
+"""Measures the strategies on graphs that torch's exporters wrote, and writes the table of docs/strategies.md.
 
-    python tests/python/strategy_harness.py --cli target/release/modelexport --foreign DIR --zoo DIR NAME...
+    python tests/python/strategy_harness.py make zoo.py NAME... --cases DIR
+    python tests/python/strategy_harness.py measure --cases DIR --results docs/strategies-measured.json
+    python tests/python/strategy_harness.py table docs/strategies-measured.json docs/strategies.md
 
-`--foreign DIR/NAME/dynamo.onnx` and `torchscript.onnx` are what torch wrote, `--zoo DIR/NAME/model.pt2` is the evidence.
-The truth is what torch says about a node: its name scopes (dynamo), or the scopes in node names (TorchScript). It is
-taken away before tagging, together with all metadata, node names and value names ("blind"); inputs, outputs and
-initializers keep their names. A node is exact if its tag is the tag of the module that torch says; its chain is right
-if its tag names that module or one above it. `--strategy retag` tags dynamo's file, lets each tool change it, and
-gives the tags back; it needs onnxslim and onnxsim besides what the tests need.
+`make` builds each model with `build(NAME)` of a Python file, which returns the model, its positional and its keyword
+arguments with weights that are the same each time, and writes DIR/NAME/: `model.pt2` (torch.export), `trace.json`
+(TracingHierarchyBuilder), `dynamo.onnx` and `torchscript.onnx` (torch.onnx.export) and `modules.json`.
+
+`measure` tags every graph with every strategy and each evidence that allows it. The truth is what torch says about a
+node: its name scopes (dynamo), or the scopes in node names (TorchScript). It is taken away before tagging, together
+with all metadata, node names and value names ("blind"); inputs, outputs and initializers keep their names. Only
+`enhanced_semantic` keeps torch's metadata (dynamo) or names (TorchScript). For `retag`, dynamo's file is tagged, each
+tool changes it, and the tags of nodes that survive are compared; it needs onnxslim and onnxsim.
 """
 
 import argparse
-import ast
-import copy
+import importlib.util
 import json
-import re
-import shlex
-import shutil
-import subprocess
+import os
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
+import foreign_graphs
 import onnx
+import retag_tools
+import support
 
-NAME_SCOPES = "pkg.torch.onnx.name_scopes"
-NO_STACK = "_empty_nn_module_stack_from_metadata_hook"
-
-
-def nodes_of(graph):
-    """All nodes, those of subgraphs after the node that holds them: the order in which modelexport counts."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                yield from nodes_of(inner)
+COUNTS = ("nodes", "known", "exact", "in_chain", "covered", "strays")
 
 
-def dynamo_truth(model):
-    """The module path of every node; `None` where torch does not say."""
-    truth = []
-    for node in nodes_of(model.graph):
-        entries = {entry.key: entry.value for entry in node.metadata_props}
-        scopes = ast.literal_eval(entries[NAME_SCOPES]) if NAME_SCOPES in entries else []
-        known = len(scopes) > 1 and (scopes[0] == "" or scopes[0] == NO_STACK)
-        path = scopes[-2] if known else None
-        truth.append("" if path == NO_STACK else path and re.sub(r"@\d+", "", path))
-    return truth
+# ---- make
 
 
-def unqualified(path):
-    """What TorchScript calls a module: the end of its path from the last part that is no number."""
-    parts = path.split(".")
-    for i in range(len(parts) - 1, -1, -1):
-        if not parts[i].isdigit():
-            return ".".join(parts[i:])
-    return path
+def make(options):
+    import torch
 
-
-def torchscript_truth(model, modules):
-    """The module path of every node whose name has a scope."""
-    by_name = {}
-    for path in modules:
-        by_name.setdefault(unqualified(path), []).append(path)
-
-    def below(above, name):
-        found = [p for p in by_name.get(name, []) if not above or p.startswith(above + ".")]
-        least = min((p.count(".") for p in found), default=0)
-        return [p for p in found if p.count(".") == least]
-
-    def resolve(scope):
-        at = ""
-        for part in scope:
-            found = below(at, part) or below(at, re.sub(r"_\d+$", "", part)) or by_name.get(part, [])
-            if len(found) != 1:
-                return None
-            at = found[0]
-        return at
-
-    scopes = [n.name.split("/")[1:-1] if n.name.startswith("/") else None for n in nodes_of(model.graph)]
-    return [None if scope is None else resolve(scope) for scope in scopes]
-
-
-def blind(model):
-    """A copy without metadata and without the names of nodes and of values inside the graph."""
-    model = copy.deepcopy(model)
-    del model.metadata_props[:]
-    del model.graph.metadata_props[:]
-    kept = {v.name for v in list(model.graph.input) + list(model.graph.output) + list(model.graph.initializer)}
-    names = {}
-
-    def rename(name):
-        return name if name in kept or not name else names.setdefault(name, f"v{len(names)}")
-
-    def strip(graph):
-        for node in graph.node:
-            node.ClearField("name")
-            node.ClearField("doc_string")
-            del node.metadata_props[:]
-            node.input[:] = [rename(name) for name in node.input]
-            node.output[:] = [rename(name) for name in node.output]
-            for attribute in node.attribute:
-                for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                    for value in list(inner.input) + list(inner.output) + list(inner.initializer):
-                        value.name = rename(value.name)
-                    strip(inner)
-        for value in graph.value_info:
-            value.name = rename(value.name)
-            del value.metadata_props[:]
-
-    strip(model.graph)
-    return model
-
-
-def without_scopes(model):
-    """A copy without torch's metadata; names stay."""
-    model = copy.deepcopy(model)
-    for node in nodes_of(model.graph):
-        del node.metadata_props[:]
-    return model
-
-
-def tag(cli, source, *options):
-    """Tags a file and returns its sidecar."""
-    output = source.with_name("tagged.onnx")
-    command = [*shlex.split(cli), "tag", str(source), "-o", str(output), "--overwrite", "-q", *map(str, options)]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        raise RuntimeError(run.stderr.strip()[-400:])
-    return json.loads(output.with_name("tagged_hierarchy.json").read_text())
-
-
-def score(sidecar, truth, show=0, nodes=()):
-    """Shares of nodes whose tag is exact, and whose tag is that of the true module or of one above it."""
-    tags = {module["path"]: module["tag"] for module in sidecar["modules"]}
-    known = exact = chain = 0
-    wrong = Counter()
-    for node, path in zip(sidecar["nodes"], truth, strict=True):
-        if path is None or path not in tags:
-            continue
-        known += 1
-        expected, found = tags[path], node["path"]
-        exact += found == expected
-        chain += expected == found or expected.startswith(found + "/")
-        if found != expected:
-            wrong[(node["op_type"], found, expected, node["method"])] += 1
-    for row, count in wrong.most_common(show):
-        print("   ", count, *row)
-    result = {"nodes": len(sidecar["nodes"]), "known": known, "coverage": sidecar["statistics"]["coverage"]}
-    return result | {"exact": exact / max(known, 1), "chain": chain / max(known, 1)}
-
-
-def measure(cli, strategy, foreign, evidence, modules, show=0):
-    """Rows `(what, result)` of one strategy on one model."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "model.onnx"
-
-        def run(what, model, truth, *options):
-            source.write_bytes(model.SerializeToString())
-            began = time.time()
-            sidecar = tag(cli, source, "--strategy", strategy, *options)
-            result = score(sidecar, truth, show) | {"seconds": round(time.time() - began, 3)}
-            rows.append((what, result))
-
-        for data in foreign.glob("*.data"):
-            shutil.copy(data, folder)
-        dynamo = foreign / "dynamo.onnx"
-        if dynamo.exists():
-            model = onnx.load(str(dynamo), load_external_data=False)
-            truth = dynamo_truth(model)
-            if strategy == "enhanced_semantic":
-                run("dynamo metadata", model, truth, "--evidence", evidence)
-                run("dynamo itself", model, truth)
-            else:
-                run("dynamo blind", blind(model), truth, "--evidence", evidence)
-        torchscript = foreign / "torchscript.onnx"
-        if torchscript.exists():
-            model = onnx.load(str(torchscript), load_external_data=False)
-            truth = torchscript_truth(model, modules)
-            if strategy == "enhanced_semantic":
-                run("torchscript names", without_scopes(model), truth, "--evidence", evidence)
-            else:
-                run("torchscript blind", blind(model), truth, "--evidence", evidence)
-    return rows
-
-
-def tools():
-    """The tools after which tags must return: name and what makes the new file from the old."""
-
-    def runtime(level):
-        def optimise(source, target):
-            import onnxruntime
-
-            options = onnxruntime.SessionOptions()
-            options.log_severity_level = 4
-            options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
-            options.optimized_model_filepath = str(target)
-            onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
-
-        return optimise
-
-    def slim(source, target):
-        import onnxslim
-
-        onnxslim.slim(str(source), str(target))
-
-    def simplify(source, target):
-        import onnxsim
-
-        simplified, _ = onnxsim.simplify(str(source), perform_optimization=True)
-        onnx.save(simplified, str(target))
-
-    def quantise(source, target):
-        from onnxruntime.quantization import quantize_dynamic
-
-        quantize_dynamic(str(source), str(target))
-
-    def convert(source, target):
-        from onnx import version_converter
-
-        onnx.save(version_converter.convert_version(onnx.load(str(source)), 21), str(target))
-
-    return {
-        "onnxruntime basic": runtime("BASIC"),
-        "onnxruntime extended": runtime("EXTENDED"),
-        "onnxruntime all": runtime("ALL"),
-        "onnxslim": slim,
-        "onnxsim": simplify,
-        "quantize_dynamic": quantise,
-        "version_converter": convert,
-    }
-
-
-def measure_retag(cli, original, names=None, show=0):
-    """Rows `(tool, result)`: tags of nodes that survive a tool with name and operator, against those before."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        tagged = Path(folder) / "original.onnx"
-        subprocess.run([*shlex.split(cli), "tag", str(original), "-o", str(tagged), "-q"], check=True)
-        before = json.loads(tagged.with_name("original_hierarchy.json").read_text())
-        known = {(n["name"], n["op_type"]): n["module"] for n in before["nodes"] if n["name"]}
-        for name, tool in tools().items():
-            if names and name not in names:
-                continue
-            made = Path(folder) / "made.onnx"
-            try:
-                tool(tagged, made)
-                stripped = onnx.load(str(made))
-            except Exception as error:  # some tools cannot read some models
-                print(f"    {name}: {str(error)[:120]}")
-                continue
-            for node in nodes_of(stripped.graph):
-                node.ClearField("doc_string")
-                del node.metadata_props[:]
-            made.write_bytes(stripped.SerializeToString())
-            sidecar = tag(cli, made, "--from", tagged)
-            truth = [known.get((node["name"], node["op_type"])) for node in sidecar["nodes"]]
-            rows.append((name, score(sidecar, truth, show)))
-    return rows
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="+")
-    parser.add_argument("--cli", default="modelexport")
-    parser.add_argument("--foreign", type=Path, required=True)
-    parser.add_argument("--zoo", type=Path, required=True)
-    parser.add_argument("--strategy", action="append")
-    parser.add_argument("--update", type=Path, help="write the table into this document")
-    parser.add_argument("--show", type=int, default=0, help="wrong tags to show for each model")
-    options = parser.parse_args()
-    shares = {}
+    spec = importlib.util.spec_from_file_location("builder", options.builder)
+    builder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builder)
+    torch.set_num_threads(1)
     for name in options.names:
-        evidence = options.zoo / name / "model.pt2"
-        truth = json.loads((options.zoo / name / "truth.json").read_text())
-        for strategy in options.strategy or ["enhanced_semantic", "usage_based"]:
-            try:
-                if strategy == "retag":
-                    rows = measure_retag(options.cli, options.foreign / name / "dynamo.onnx", show=options.show)
-                else:
-                    rows = measure(
-                        options.cli, strategy, options.foreign / name, evidence, truth["modules"], options.show
-                    )
-            except Exception as error:  # one model must not end the measurement
-                print(f"{name} {strategy}: {error}")
+        folder = options.cases / name.replace("/", "__")
+        folder.mkdir(parents=True, exist_ok=True)
+        for what, step in STEPS.items():
+            if (folder / what).exists():
                 continue
-            for what, result in rows:
-                shares.setdefault((strategy, what), []).append(result)
-                print(name, strategy, what, json.dumps(result), flush=True)
-    lines = table(shares)
-    print("\n".join(lines))
-    if options.update:
-        write_table(options.update, lines)
+            try:
+                model, args, kwargs = builder.build(name)
+                with torch.no_grad():
+                    step(model, args, kwargs, folder / what)
+            except Exception as error:  # torch cannot export some models in some ways
+                print(f"{name} {what}: {str(error)[:200]}", flush=True)
 
 
-def table(shares):
-    """The means as rows of a Markdown table."""
-    lines = ["| strategy | on | models | exact | in chain | coverage |", "|---|---|---|---|---|---|"]
-    for (strategy, what), results in sorted(shares.items()):
-        means = [sum(result[key] for result in results) / len(results) for key in ("exact", "chain", "coverage")]
-        cells = [f"`{strategy}`", what, str(len(results)), *(f"{100 * mean:.2f}%" for mean in means)]
+def make_program(model, args, kwargs, target):
+    import torch
+
+    torch.export.save(torch.export.export(model, args, kwargs, strict=False), target)
+
+
+def make_trace(model, args, kwargs, target):
+    import modelexport
+
+    modelexport.TracingHierarchyBuilder().trace_model_execution(model, kwargs or args).to_json(target)
+
+
+def make_dynamo(model, args, kwargs, target):
+    import torch
+
+    torch.onnx.export(model, args, target, kwargs=kwargs, dynamo=True, external_data=True, verbose=False)
+
+
+def make_torchscript(model, args, kwargs, target):
+    import torch
+
+    names = list(kwargs) or None
+    if kwargs:
+        forward = model.forward
+        model.forward = lambda *tensors: forward(**dict(zip(names, tensors, strict=True)))
+        args = tuple(kwargs.values())
+    if hasattr(model, "config"):
+        model.config.return_dict = False
+    torch.onnx.export(model, args, target, dynamo=False, input_names=names, opset_version=17)
+
+
+def make_modules(model, args, kwargs, target):
+    """The other names of every module, by its first."""
+    names = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        names.setdefault(id(module), []).append(path)
+    target.write_text(json.dumps({first: others for first, *others in names.values()}))
+
+
+STEPS = {
+    "modules.json": make_modules,
+    "model.pt2": make_program,
+    "trace.json": make_trace,
+    "dynamo.onnx": make_dynamo,
+    "torchscript.onnx": make_torchscript,
+}
+
+
+# ---- measure
+
+
+def measured(folder, strategies, cli):
+    """Rows of one model: strategy, graph, evidence and score."""
+    program, trace = folder / "model.pt2", folder / "trace.json"
+    aliases = json.loads((folder / "modules.json").read_text())
+    aliases = aliases if isinstance(aliases, dict) else dict.fromkeys(aliases, ())
+    graphs = {}
+    if (folder / "dynamo.onnx").exists():
+        model = onnx.load(str(folder / "dynamo.onnx"), load_external_data=False)
+        truth = foreign_graphs.dynamo_truth(model)
+        graphs["dynamo blind"] = foreign_graphs.blind(model), truth
+        graphs["dynamo metadata"] = model, truth
+    if (folder / "torchscript.onnx").exists():
+        model = onnx.load(str(folder / "torchscript.onnx"), load_external_data=False)
+        truth = foreign_graphs.torchscript_truth(model, aliases)
+        graphs["TorchScript blind"] = foreign_graphs.blind(model), truth
+        graphs["TorchScript names"] = foreign_graphs.without_metadata(model), truth
+    plan = [("fx_graph", "blind", program), ("htp", "blind", trace), ("htp", "blind", program)]
+    plan += [("usage_based", "blind", trace), ("usage_based", "blind", program)]
+    plan += [("enhanced_semantic", kind, trace) for kind in ("metadata", "names")]
+    plan += [("enhanced_semantic", "metadata", None)]
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "model.onnx"
+        for data in folder.glob("*.data"):
+            link(data, source.with_name(data.name))
+        for graph, (model, truth) in graphs.items():
+            foreign_graphs.write(model, source)
+            for strategy, kind, evidence in plan:
+                if strategy not in strategies or kind != graph.split()[1]:
+                    continue
+                if evidence and not evidence.exists():
+                    continue
+                given = ["--evidence", evidence] if evidence else []
+                began = time.perf_counter()
+                sidecar = foreign_graphs.tag(cli, source, "--strategy", strategy, *given)
+                seconds = time.perf_counter() - began
+                what = {program: ".pt2", trace: "trace"}.get(evidence, "the file itself")
+                yield strategy, graph, what, foreign_graphs.score(sidecar, truth, aliases), seconds
+
+
+def link(source, target):
+    """A file under another name; modelexport does not follow symbolic links to weights."""
+    try:
+        os.link(source.resolve(), target)
+    except OSError:
+        target.write_bytes(source.read_bytes())
+
+
+def measure(options):
+    results = []
+    if options.add and options.results.exists():
+        results = json.loads(options.results.read_text())["rows"]
+
+    def add(name, strategy, graph, evidence, score, seconds=None):
+        row = {"model": name, "strategy": strategy, "graph": graph, "evidence": evidence}
+        row |= {what: getattr(score, what) for what in COUNTS}
+        results.append(row if seconds is None else row | {"seconds": round(seconds, 3)})
+        print(name, strategy, graph, evidence, f"{100 * score.share('exact'):.2f}% of {score.known}", end=" ")
+        print(f"strays {score.strays}", flush=True)
+        for wrong, count in score.wrong.most_common(options.show):
+            print("   ", count, *wrong)
+
+    for folder in sorted(path for path in options.cases.iterdir() if path.is_dir()):
+        name = folder.name.replace("__", "/", 1)
+        if options.names and name not in options.names:
+            continue
+        try:
+            for row in measured(folder, options.strategy, options.cli):
+                add(name, *row)
+            if "retag" in options.strategy and (folder / "dynamo.onnx").exists():
+                for tool, score in retag_tools.measure(options.cli, folder / "dynamo.onnx"):
+                    if isinstance(score, Exception):
+                        print(f"{name} retag {tool}: {str(score)[:120]}")
+                    else:
+                        add(name, "retag", tool, "tagged file", score)
+        except Exception as error:  # one model must not end the measurement
+            print(f"{name}: {str(error)[:400]}", flush=True)
+    if options.results:
+        write_results(options.results, {"versions": versions(), "rows": results})
+    print("\n".join(table(results)))
+
+
+def write_results(target, measured):
+    """One line for each row, so that differences are small."""
+    parts = []
+    for key, value in measured.items():
+        lines = ",\n".join(json.dumps(row) for row in value) if isinstance(value, list) else None
+        parts.append(f"{json.dumps(key)}: " + (json.dumps(value) if lines is None else f"[\n{lines}\n]"))
+    target.write_text("{" + ",\n".join(parts) + "}\n")
+
+
+def versions():
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("torch", "transformers", "timm", "torchvision", "onnx", "onnxruntime")}
+
+
+# ---- table
+
+
+def table(rows):
+    """Means over models, each model counted once, as lines of a Markdown table."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["strategy"], row["graph"], row["evidence"]), []).append(row)
+    lines = ["| strategy | graph | evidence | models | exact | worst model | in chain | coverage | sibling's tag |"]
+    lines.append("|---|---|---|---|---|---|---|---|---|")
+    for (strategy, graph, evidence), found in sorted(groups.items()):
+        found = [row for row in found if row["known"]]
+        shares = {what: [row[what] / row["known"] for row in found] for what in ("exact", "in_chain")}
+        shares["covered"] = [row["covered"] / row["nodes"] for row in found]
+        mean = {what: f"{100 * sum(values) / len(values):.2f}%" for what, values in shares.items()}
+        cells = [f"`{strategy}`", graph, evidence, str(len(found)), mean["exact"]]
+        cells += [f"{100 * min(shares['exact']):.2f}%", mean["in_chain"], mean["covered"]]
+        cells += [f"{sum(row['strays'] for row in found)} of {sum(row['known'] for row in found):,}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def write_table(document, lines):
+def growth_table(rows):
+    """Time and memory by the number of nodes; see strategy_growth.py."""
+    if not rows:
+        return []
+    lines = ["", "Tagging alone, by the number of nodes (reading, placing, writing file and sidecar):", ""]
+    lines += ["| strategy | nodes | file without weights | seconds | µs a node | memory | 64 MB + 8 × file |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for row in sorted(rows, key=lambda row: (row["strategy"], row["nodes"])):
+        cells = [f"`{row['strategy']}`", f"{row['nodes']:,}", f"{row['file'] / 1e6:.1f} MB", f"{row['seconds']:.2f}"]
+        cells += [f"{row['seconds'] / row['nodes'] * 1e6:.1f}"]
+        cells += [f"{row[what] / 1e6:.0f} MB" for what in ("memory", "allowed")]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def write_table(options):
     """Puts the table between the marks of a document."""
+    measured = json.loads(options.results.read_text())
     begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
-    before, rest = document.read_text().split(begin)
+    before, rest = options.document.read_text().split(begin)
     _, after = rest.split(end)
-    document.write_text(before + "\n".join([begin, *lines, end]) + after)
+    used = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    lines = [begin, *table(measured["rows"]), "", f"With {used}.", *growth_table(measured.get("growth", [])), end]
+    options.document.write_text(before + "\n".join(lines) + after)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("make", help="build models, export and trace them")
+    command.add_argument("builder", type=Path, help="Python file with build(NAME)")
+    command.add_argument("names", nargs="+")
+    command.add_argument("--cases", type=Path, required=True)
+    command.set_defaults(run=make)
+    command = commands.add_parser("measure", help="tag the graphs and score the tags")
+    command.add_argument("names", nargs="*", help="models; all of the folder if none is named")
+    command.add_argument("--cases", type=Path, required=True)
+    command.add_argument("--cli", default=None, help="the command to measure (default: this repository's release build)")
+    command.add_argument("--strategy", action="append", help="only this one (repeat for more)")
+    command.add_argument("--results", type=Path, help="write all scores to this file")
+    command.add_argument("--add", action="store_true", help="keep what the file of results has already")
+    command.add_argument("--show", type=int, default=0, help="wrong tags to show for each model")
+    command.set_defaults(run=measure)
+    command = commands.add_parser("table", help="write the table of results into a document")
+    command.add_argument("results", type=Path)
+    command.add_argument("document", type=Path)
+    command.set_defaults(run=write_table)
+    options = parser.parse_args()
+    if options.run is measure:
+        options.cli = options.cli or support.binary()
+        options.strategy = options.strategy or ["fx_graph", "htp", "enhanced_semantic", "usage_based", "retag"]
+    options.run(options)
 
 
 if __name__ == "__main__":

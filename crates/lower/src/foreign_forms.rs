@@ -13,6 +13,7 @@
 //! Operators that have no row go by their name: `aten.cumsum` may become `CumSum`.
 
 use std::collections::HashMap;
+use std::iter::repeat;
 use std::sync::OnceLock;
 
 /// How firmly an ATen operator has to show in a graph.
@@ -45,13 +46,16 @@ pub struct Forms {
 }
 
 /// Operators that leave nothing.
-const NOTHING: &str = "alias clone contiguous detach dropout feature_dropout alpha_dropout native_dropout getitem \
+const NOTHING: &str = "clone contiguous detach dropout feature_dropout alpha_dropout native_dropout getitem \
     lift_fresh lift_fresh_copy lift _assert_async _assert_scalar _assert_tensor_metadata \
     sym_constrain_range sym_constrain_range_for_size conj resolve_conj resolve_neg requires_grad positive \
     _set_grad_enabled wrap_with_set_grad_enabled wrap_with_autocast view_as_real view_as_complex \
     record_stream pin_memory is_pinned rename refine_names sym_stride sym_storage_offset item \
     _local_scalar_dense empty new_empty empty_like empty_strided _enter_autocast _exit_autocast \
     _record_function_enter_new _record_function_exit sym_ite";
+
+/// Operators that leave nothing but in graphs that spell out what they do: all of a tensor is a slice of it.
+const NEXT_TO_NOTHING: &[(&str, &str)] = &[("alias", "Slice? Slice? Slice? Slice?")];
 
 /// Operators that move elements, several with one form.
 const MOVES: &[(&str, &str)] = &[
@@ -67,7 +71,7 @@ const MOVES: &[(&str, &str)] = &[
     ("unbind", "Split|SplitToSequence|Gather|Slice Squeeze?"),
     (
         "split split_with_sizes chunk tensor_split unsafe_split unsafe_chunk hsplit vsplit",
-        "Split / Slice|SplitToSequence Slice? Slice? Slice? Slice?",
+        "Split|Slice|SplitToSequence Slice? Slice? Slice? Slice?",
     ),
     ("real imag", "Gather|Slice Squeeze?"),
     ("_shape_as_tensor sym_size sym_numel", "Shape|Size Gather? Squeeze?"),
@@ -138,7 +142,7 @@ const COMPUTES: &[(&str, &str)] = &[
     ("relu", "Relu"),
     ("relu6 hardtanh clamp clip", "Clip|Min Max?"),
     ("clamp_min clamp_max", "Clip|Max|Min"),
-    ("gelu", "Gelu / Div Erf Add Mul Mul / Mul Mul Mul Add Mul Tanh Add Mul"),
+    ("gelu", "Gelu / Div Erf Add Mul Mul / Mul Mul Mul Add Mul Tanh Add Mul Mul?"),
     ("silu swish", "Swish / Sigmoid Mul"),
     ("mish", "Mish / Softplus Tanh Mul"),
     ("hardswish", "HardSwish / Add Clip Mul Div / HardSigmoid Mul"),
@@ -413,8 +417,8 @@ fn table() -> &'static HashMap<&'static str, Forms> {
     static TABLE: OnceLock<HashMap<&'static str, Forms>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = HashMap::new();
-        let rows = MOVES.iter().map(|row| (row, Trace::Move));
-        for ((names, form), trace) in rows.chain(COMPUTES.iter().map(|row| (row, Trace::Compute))) {
+        let rows = [(NEXT_TO_NOTHING, Trace::None), (MOVES, Trace::Move), (COMPUTES, Trace::Compute)];
+        for ((names, form), trace) in rows.iter().flat_map(|(rows, trace)| rows.iter().zip(repeat(*trace))) {
             let forms = Forms { trace, forms: form.split(" / ").map(parse).collect() };
             table.extend(names.split_whitespace().map(|name| (name, forms.clone())));
         }
@@ -468,7 +472,7 @@ mod tests {
 
     #[test]
     fn every_operator_has_one_row() {
-        let rows = MOVES.iter().chain(COMPUTES).map(|row| row.0).chain([NOTHING]);
+        let rows = [NEXT_TO_NOTHING, MOVES, COMPUTES].into_iter().flatten().map(|row| row.0).chain([NOTHING]);
         let mut names: Vec<&str> = rows.flat_map(str::split_whitespace).collect();
         let all = names.len();
         names.sort_unstable();

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use modelexport_graph::onnx::Model;
 use modelexport_io::external_data;
 use modelexport_io::output::{Role, Transaction};
-use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::sidecar::Sidecar;
 use modelexport_io::weights::{self, WeightsMode};
 
 use crate::Error;
 use crate::export::{Files, model_first};
+use crate::sidecar_file;
 use crate::tagged_file::TaggedFile;
 
 /// A model made from another, with what is written beside it.
@@ -30,11 +31,9 @@ pub fn write(
     progress: &mut dyn FnMut(weights::Progress),
 ) -> Result<Files, Error> {
     let mut transaction = began;
-    let Derived { mut model, sidecar, mut companions } = derived;
+    let Derived { mut model, sidecar, companions } = derived;
     if let Some(sidecar) = sidecar {
-        let beside = sidecar::path_beside(transaction.model());
-        let bytes = sidecar.to_bytes().map_err(|source| Error::Write { path: beside.clone(), source })?;
-        companions.push((beside, bytes));
+        sidecar_file::stage(&mut transaction, &sidecar)?;
     }
     for (path, bytes) in companions {
         let mut output = transaction.create(&path, Role::Companion)?;

@@ -13,6 +13,7 @@ use modelexport_lower as lower;
 use crate::Error;
 use crate::embedding::Embed;
 use crate::policy::Policy;
+use crate::sidecar_file;
 use crate::tagger;
 use crate::tags::{TagFormat, Tags};
 
@@ -124,11 +125,9 @@ pub fn write(
     if mode != WeightsMode::None {
         check_data(&model)?;
     }
-    let beside = sidecar::path_beside(transaction.model());
-    let mut file = transaction.create(&beside, Role::Companion)?;
-    let bytes = sidecar.to_bytes().map_err(|source| Error::Write { path: beside, source })?;
-    file.write_all(&bytes)?;
-    transaction.stage(file)?;
+    sidecar_file::stage(&mut transaction, &sidecar)?;
+    // Its nodes are no longer needed, and the weights want the memory.
+    drop(sidecar);
     let weights = weights::stage(&mut transaction, model, sources, mode, progress)?;
     Ok(Files { weights, files: model_first(transaction.commit()?) })
 }

@@ -19,6 +19,7 @@ pub mod python_repr;
 pub mod rules;
 pub mod selector;
 pub mod shapes;
+mod sidecar_file;
 pub mod strategies;
 pub mod strategy_comparison;
 pub mod strip;

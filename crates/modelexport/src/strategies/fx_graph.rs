@@ -12,6 +12,11 @@ use super::align::weights::Classes;
 use super::{Context, Draft, align};
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
+    draft_as(context, Method::Graph)
+}
+
+/// `method` is what nodes that read no parameter were found by.
+pub(super) fn draft_as(context: &Context<'_>, method: Method) -> Draft {
     let Some(archive) = &context.evidence.program else { return Draft::new() };
     let program = without_mutation(archive);
     let classes = Classes::new(context.evidence);
@@ -20,7 +25,7 @@ pub(super) fn draft(context: &Context<'_>) -> Draft {
     };
     let by_weight: Vec<Option<u32>> = program.weights.iter().map(class).collect();
     let reference = from_program(&program, &by_weight);
-    align::draft(context, &reference, &classes, Method::Graph)
+    align::draft(context, &reference, &classes, method)
 }
 
 /// The program with its mutations as values, or as it is where that cannot be done.

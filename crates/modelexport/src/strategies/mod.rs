@@ -116,7 +116,7 @@ impl Strategy {
     /// Whether the evidence has what the strategy goes by.
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
-            Strategy::Htp => evidence.trace.is_some(),
+            Strategy::Htp => evidence.trace.is_some() || evidence.program.is_some(),
             Strategy::FxGraph => evidence.program.is_some(),
             Strategy::EnhancedSemantic => true,
             Strategy::UsageBased => !evidence.parameters.is_empty(),
@@ -132,7 +132,7 @@ impl Strategy {
     /// The evidence that the strategy needs, in words.
     pub fn needs(self) -> &'static str {
         match self {
-            Strategy::Htp => "a trace of a forward pass",
+            Strategy::Htp => "a trace of a forward pass or a captured program (.pt2)",
             Strategy::FxGraph => "a captured program (.pt2)",
             Strategy::EnhancedSemantic => "any evidence",
             Strategy::UsageBased => "evidence that lists parameters",

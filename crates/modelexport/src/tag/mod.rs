@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use modelexport_graph::SourceId;
 use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_io::onnx::{self, NodeEdit, NodeKey, NodeView, Spliced};
-use modelexport_io::output::{CommittedFile, Role, Transaction};
+use modelexport_io::output::{CommittedFile, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_io::{external_data, spliced_file};
 
 use crate::Error;
 use crate::embedding::Embed;
+use crate::export::model_first;
 use crate::policy::Policy;
+use crate::sidecar_file;
 use crate::strategies::{self, Anchors, Attributions, Context, Evidence, GraphView, Strategy};
 use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
@@ -77,60 +79,51 @@ pub fn attributions(
     Ok(strategies::attribute(strategy, &context))
 }
 
-/// A file with tags on its way to the disk.
-#[derive(Debug)]
-pub struct Tagged {
-    spliced: Spliced,
-    pub sidecar: Sidecar,
-}
-
-/// Puts the tags of nodes that have their origin into the file. `evidence` told the origins.
-pub fn tag(
+/// The sidecar of a file whose nodes have their origins, which `evidence` told.
+pub fn describe(
     file: &ForeignFile,
     evidence: &Evidence,
     tags: &Tags,
     embed: Embed,
     strategy: Strategy,
-) -> Result<Tagged, Error> {
+) -> Sidecar {
     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let torch_version = evidence.torch_version.clone();
     let source = sidecar::Source { kind: "onnx".to_owned(), file: name, torch_version };
     let options = tagger::Options { embed, strategy: strategy.name().to_owned(), source };
-    let (tree, scopes) = (&evidence.modules, &evidence.scopes);
-    let sidecar = tagger::describe(&file.model, tree, scopes, tags, &options);
+    tagger::describe(&file.model, &evidence.modules, &evidence.scopes, tags, &options)
+}
+
+/// Puts the tags of nodes that have their origin into the file.
+fn splice(file: &ForeignFile, evidence: &Evidence, tags: &Tags, embed: Embed) -> Result<Spliced, Error> {
     let nodes = NodesByKey::new(&file.model);
-    let mut texts = NodeTexts::new(tree, scopes, tags, embed);
+    let mut texts = NodeTexts::new(&evidence.modules, &evidence.scopes, tags, embed);
     let mut edit = |view: &NodeView<'_>| match nodes.find(view.key) {
         Some(node) => texts.of(node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
         None => NodeEdit::Keep,
     };
-    let spliced = onnx::splice(&file.sources, file.source, &mut edit)?;
-    Ok(Tagged { spliced, sidecar })
+    Ok(onnx::splice(&file.sources, file.source, &mut edit)?)
 }
 
 /// Writes the tagged file and its sidecar, all or nothing. Data files come along if the output is in another folder.
+/// The sidecar loses its nodes once these are written: the texts in the file need as much memory again.
 pub fn write(
     began: Transaction,
     file: &ForeignFile,
-    tagged: &Tagged,
+    evidence: &Evidence,
+    tags: &Tags,
+    embed: Embed,
+    sidecar: &mut Sidecar,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<CommittedFile>, Error> {
     let mut transaction = began;
-    let beside = sidecar::path_beside(transaction.model());
-    let mut output = transaction.create(&beside, Role::Companion)?;
-    let bytes = tagged.sidecar.to_bytes().map_err(|source| Error::Write { path: beside, source })?;
-    output.write_all(&bytes)?;
-    transaction.stage(output)?;
+    sidecar_file::stage(&mut transaction, sidecar)?;
+    sidecar.nodes = Vec::new();
     data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources, progress)?;
-    spliced_file::stage(&mut transaction, &tagged.spliced, file.source, &file.sources, progress)
+    let spliced = splice(file, evidence, tags, embed)?;
+    spliced_file::stage(&mut transaction, &spliced, file.source, &file.sources, progress)
         .map_err(modelexport_io::weights::Error::Stream)?;
-    let mut files = transaction.commit()?;
-    files.sort_by_key(|file| match file.role {
-        Role::Model => 0,
-        Role::Data => 1,
-        _ => 2,
-    });
-    Ok(files)
+    Ok(model_first(transaction.commit()?))
 }
 
 /// The nodes of a model by the keys that splicing asks for.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use modelexport_graph::onnx::Node;
 use modelexport_io::onnx::{self, NodeEdit, NodeTags, OWN_PREFIX, is_shared_key};
-use modelexport_io::output::{Role, Settings, Transaction};
+use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::spliced_file;
 use serde::Serialize;
@@ -17,6 +17,7 @@ use super::finding::place_of;
 use super::{Report, validate_file};
 use crate::Error;
 use crate::embedding::{self, DocString, Embed};
+use crate::sidecar_file;
 use crate::tagged_file::TaggedFile;
 use crate::tagger;
 
@@ -57,12 +58,8 @@ pub fn repair(path: &Path, output: &Path, overwrite: bool) -> Result<Repaired, E
     let (edits, names) = edits(&file, &broken);
     let has_sidecar = file.sidecar.is_some() || file.sidecar_problem.is_some();
     let written = has_sidecar.then(|| sidecar::path_beside(output));
-    if let Some(beside) = &written {
-        let bytes = new_sidecar(&file).to_bytes();
-        let bytes = bytes.map_err(|source| Error::Write { path: beside.clone(), source })?;
-        let mut staged = transaction.create(beside, Role::Companion)?;
-        staged.write_all(&bytes)?;
-        transaction.stage(staged)?;
+    if has_sidecar {
+        sidecar_file::stage(&mut transaction, &new_sidecar(&file))?;
     }
     let spliced = onnx::splice(&file.sources, file.source, &mut |view| {
         edits.get(&view.key).map_or(NodeEdit::Keep, |tags: &Edit| tags.apply(view.doc_string))

@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     if let Some(problem) = &file.data_problem {
         session.detail(&format!("{problem}; parameters are known by their names only"));
     }
-    let evidence = evidence_of(arguments, &mut file)?;
+    let mut evidence = evidence_of(arguments, &mut file)?;
     let strategy = strategy_of(arguments, &evidence);
     let read = began.elapsed();
 
@@ -117,10 +117,11 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Some(tags) => tags.clone(),
         None => Tags::new(&evidence.modules, &policy, tag_format),
     };
-    let tagged = tag::tag(&file, &evidence, &tags, arguments.embed, strategy)?;
+    evidence.keep_modules();
+    let mut sidecar = tag::describe(&file, &evidence, &tags, arguments.embed, strategy);
     let attributed = began.elapsed();
 
-    let files = tag::write(transaction, &file, &tagged, &mut |_| ())?;
+    let files = tag::write(transaction, &file, &evidence, &tags, arguments.embed, &mut sidecar, &mut |_| ())?;
     let total = began.elapsed();
     let seconds = Seconds {
         read: read.as_secs_f64(),
@@ -129,7 +130,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         total: total.as_secs_f64(),
     };
     let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
-    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &tagged.sidecar, &files, seconds);
+    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &sidecar, &files, seconds);
     match arguments.format {
         Format::Json => summary.write_json(session.out())?,
         Format::Text if session.is_quiet() => {}

@@ -56,6 +56,8 @@ pub struct ForeignNode {
     pub result: Option<Fact>,
     /// The place among the model's outputs.
     pub output: Option<u32>,
+    /// Depends on no input of the model but by its sizes: what it computes is the same in every run of these sizes.
+    pub is_fixed: bool,
 }
 
 /// Nodes in the order of the file, without constants, copies of constants and computations of sizes.
@@ -112,7 +114,12 @@ impl<'v, 'm> Foreign<'v, 'm> {
             let output =
                 view.outputs(id).iter().find_map(|value| outputs.get(value.0 as usize).copied().flatten());
             let result = first.and_then(|value| fact(view, value));
-            foreign.nodes.push(ForeignNode { id, operands, result, output });
+            let is_fixed = operands.iter().all(|operand| match operand {
+                Operand::Node(place) => foreign.nodes.get(*place as usize).is_some_and(|node| node.is_fixed),
+                Operand::Input(_) => false,
+                Operand::Weight(_) | Operand::Constant | Operand::Size => true,
+            });
+            foreign.nodes.push(ForeignNode { id, operands, result, output, is_fixed });
         }
         foreign
     }

@@ -10,6 +10,7 @@
 pub mod foreign;
 pub mod from_program;
 pub mod from_trace;
+mod left_out;
 pub mod reference;
 pub mod search;
 pub mod settle;
@@ -19,7 +20,7 @@ pub mod weights;
 use modelexport_graph::Method;
 use modelexport_graph::onnx::AtenSource;
 
-use super::{Attribution, Context, Draft, NodeId};
+use super::{Attribution, Context, Draft};
 use foreign::{Foreign, Operand};
 use reference::{Prepared, Reference, Source};
 use search::{Placed, Search};
@@ -42,9 +43,10 @@ pub(super) fn draft(
     method: Method,
 ) -> Draft {
     let foreign = Foreign::new(context.graph, &reference.inputs, &|value| classes.of_value(context, value));
-    let placed = align(reference, &foreign);
+    let prepared = Prepared::new(reference);
+    let placed = align(&prepared, &foreign);
     let mut draft: Draft = vec![None; context.graph.len()];
-    for (node, place) in foreign.nodes.iter().zip(placed) {
+    for (node, place) in foreign.nodes.iter().zip(&placed) {
         let Some(place) = place else { continue };
         let Some(step) = reference.steps.get(place.step as usize) else { continue };
         let reads = |operand: &Operand| match operand {
@@ -66,32 +68,15 @@ pub(super) fn draft(
             *slot = Some(found);
         }
     }
-    draft_left_out(context, &mut draft);
+    left_out::fill(&prepared, &foreign, &placed, context.evidence.calls(), &mut draft);
     draft
 }
 
-/// Constants and sizes that the alignment left out belong to their first reader: exporters make them where they are
-/// needed first.
-fn draft_left_out(context: &Context<'_>, draft: &mut Draft) {
-    for id in context.graph.node_ids().rev() {
-        let known = |id: NodeId| draft.get(id.0 as usize).and_then(Option::as_ref);
-        if known(id).is_some() {
-            continue;
-        }
-        let Some(reader) = context.graph.consumers(id).min().and_then(known) else { continue };
-        let found = Attribution::new(reader.call, Method::Propagated, reader.confidence.min(BESIDE));
-        if let Some(slot) = draft.get_mut(id.0 as usize) {
-            *slot = Some(found);
-        }
-    }
-}
-
 /// The step of each node of `foreign`.
-pub fn align(reference: &Reference, foreign: &Foreign<'_, '_>) -> Vec<Option<Placed>> {
-    let prepared = Prepared::new(reference);
-    let tokens = Tokens::new(&prepared, foreign);
-    let mut placed = Search::new(&prepared, foreign, &tokens).run();
-    settle::settle(&prepared, foreign, &mut placed);
+pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>) -> Vec<Option<Placed>> {
+    let tokens = Tokens::new(prepared, foreign);
+    let mut placed = Search::new(prepared, foreign, &tokens).run();
+    settle::settle(prepared, foreign, &mut placed);
     placed
 }
 

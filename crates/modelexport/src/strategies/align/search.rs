@@ -5,6 +5,9 @@
 //! price), for a later token of the same step, or for something that the form of a step does not tell. How well a node
 //! fits a step is told by what it reads: the results of the nodes that stand for the steps that this step reads, the
 //! weights that it reads, the model's inputs. Only the best few ways are followed, so that time is linear.
+//!
+//! Nodes that are the same in every run (tables, masks) tell little, and in some graphs they are the most. There the
+//! others are laid first, without them; then these are laid between the others, which stay where they are.
 
 use super::foreign::{Foreign, ForeignNode, Operand};
 use super::reference::{Prepared, Source};
@@ -26,6 +29,15 @@ const LEADING_EXTRA: f32 = -1.0;
 /// One node after the other that no form tells is less and less likely.
 const MORE_EXTRA: f32 = -0.2;
 const MAX_EXTRAS: u32 = 10;
+/// A node that is the same in every run tells little: exporters write tables and masks in many more nodes than any form
+/// has, and such a node does not stand for a step that depends on the model's inputs.
+const FIXED_EXTRA: f32 = -0.1;
+const FIXED_EXTRA_AWAY: f32 = -0.6;
+/// From this share of nodes on (one in so many), those that are the same in every run are laid after the others.
+const MANY_FIXED: usize = 16;
+/// What it costs if such nodes pass over a step: those that need a node have theirs then.
+const PASS: f32 = 0.05;
+const FIXED_WRONG: f32 = -4.0;
 const EDGE_INSIDE: f32 = 0.5;
 const EDGE_NEAR: f32 = 1.5;
 const EDGE_FAR: f32 = 0.7;
@@ -64,12 +76,48 @@ struct Cell {
     gain: f32,
 }
 
+/// A node that keeps its place while others are laid around it.
+#[derive(Clone, Copy, Debug)]
+struct Pin {
+    placed: Placed,
+    /// The next token of the step that is free.
+    next: u32,
+}
+
+/// Which nodes are laid.
+#[derive(Clone, Debug)]
+enum Laid {
+    All,
+    WithoutFixed,
+    /// Those that are the same in every run, around the others.
+    Around {
+        pins: Vec<Option<Pin>>,
+        /// By node: the step of the next pin, which is the last step that it may go to.
+        limits: Vec<u32>,
+    },
+}
+
+impl Laid {
+    fn around(pins: Vec<Option<Pin>>, foreign: &Foreign<'_, '_>) -> Self {
+        let mut limits = vec![NONE; pins.len()];
+        let mut limit = NONE;
+        for ((slot, pin), node) in limits.iter_mut().zip(&pins).zip(&foreign.nodes).rev() {
+            if let Some(pin) = pin.filter(|_| !node.is_fixed) {
+                limit = pin.placed.step;
+            }
+            *slot = limit;
+        }
+        Laid::Around { pins, limits }
+    }
+}
+
 pub struct Search<'a> {
     prepared: &'a Prepared<'a>,
     foreign: &'a Foreign<'a, 'a>,
     tokens: &'a Tokens,
     /// By weight: the steps that read it.
     weight_readers: Vec<Vec<u32>>,
+    laid: Laid,
     rows: Vec<Vec<Cell>>,
     /// By node: its step on the best way, once all ways agree on it.
     settled: Vec<u32>,
@@ -90,21 +138,33 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let rows = Vec::with_capacity(foreign.nodes.len());
-        Search { prepared, foreign, tokens, weight_readers, rows, settled: Vec::new() }
+        let laid = Laid::All;
+        Search { prepared, foreign, tokens, weight_readers, laid, rows: Vec::new(), settled: Vec::new() }
     }
 
     /// The place of each node of the foreign graph; `None` if there is nothing to place it in.
     pub fn run(mut self) -> Vec<Option<Placed>> {
+        let nodes = &self.foreign.nodes;
+        if nodes.iter().filter(|node| node.is_fixed).count() * MANY_FIXED >= nodes.len() {
+            self.laid = Laid::WithoutFixed;
+            let pins = self.lay();
+            self.laid = Laid::around(pins, self.foreign);
+        }
+        self.lay().into_iter().map(|pin| Some(pin?.placed)).collect()
+    }
+
+    fn lay(&mut self) -> Vec<Option<Pin>> {
+        self.rows = Vec::with_capacity(self.foreign.nodes.len());
+        self.settled.clear();
         let start = Cell { step: NONE, next: 0, back: NONE, extras: 0, score: 0.0, gain: 0.0 };
         let mut found: Vec<Cell> = Vec::new();
         for (i, node) in self.foreign.nodes.iter().enumerate() {
             found.clear();
             match i.checked_sub(1).and_then(|before| self.rows.get(before)) {
-                None => self.extend(&start, NONE, i, node, &mut found),
+                None => self.place(&start, NONE, i, node, &mut found),
                 Some(before) => {
                     for (back, cell) in before.iter().enumerate() {
-                        self.extend(cell, back as u32, i, node, &mut found);
+                        self.place(cell, back as u32, i, node, &mut found);
                     }
                 }
             }
@@ -113,6 +173,35 @@ impl<'a> Search<'a> {
             self.settle(i);
         }
         self.backtrack()
+    }
+
+    /// The ways to place node `i` after the way that ends in `cell`, if it is laid now; else the way goes on as it is.
+    fn place(&self, cell: &Cell, back: u32, i: usize, node: &ForeignNode, found: &mut Vec<Cell>) {
+        match &self.laid {
+            Laid::All => self.extend(cell, back, i, node, found),
+            Laid::WithoutFixed if !node.is_fixed => self.extend(cell, back, i, node, found),
+            Laid::WithoutFixed => found.push(Cell { back, gain: 0.0, ..*cell }),
+            Laid::Around { limits, .. } if node.is_fixed => {
+                let (limit, start) = (limits.get(i).copied().unwrap_or(NONE), found.len());
+                self.extend(cell, back, i, node, found);
+                let kept = found.split_off(start).into_iter().filter(|cell| cell.step <= limit);
+                found.extend(kept);
+                if found.len() == start {
+                    found.push(Cell { back, gain: 0.0, ..*cell });
+                }
+            }
+            Laid::Around { pins, .. } => {
+                let pin = pins.get(i).copied().flatten();
+                found.push(pin.map_or(Cell { back, gain: 0.0, ..*cell }, |pin| self.pinned(cell, back, pin)));
+            }
+        }
+    }
+
+    fn pinned(&self, cell: &Cell, back: u32, pin: Pin) -> Cell {
+        let Pin { placed: Placed { step, is_match, gain }, next } = pin;
+        let after = if cell.step == NONE { 0 } else { cell.step + 1 };
+        let score = cell.score - self.skip(after.min(step), step);
+        Cell { step, next, back, extras: u32::from(!is_match), score, gain }
     }
 
     /// All ways to place node `i` after the way that ends in `cell`.
@@ -126,8 +215,13 @@ impl<'a> Search<'a> {
         };
         let mut add = |step: u32, next: u32, is_match: bool, price: f32| {
             let gain = self.fit(step, next, is_match, node, &read);
-            let extras = if is_match { 0 } else { MAX_EXTRAS.min(cell.extras + 1) };
-            let score = cell.score + gain - price + MORE_EXTRA * extras as f32;
+            let extras = match (is_match, node.is_fixed) {
+                (true, _) => 0,
+                (false, true) => cell.extras.max(1),
+                (false, false) => MAX_EXTRAS.min(cell.extras + 1),
+            };
+            let more = if node.is_fixed { 0.0 } else { MORE_EXTRA * extras as f32 };
+            let score = cell.score + gain - price + more;
             found.push(Cell { step, next, back, extras, score, gain });
         };
         // A later token of the same step, or something more that belongs to the step.
@@ -136,14 +230,14 @@ impl<'a> Search<'a> {
             if let Some(&place) = places.get(first).filter(|place| **place < inside_end) {
                 add(cell.step, place + 1, true, self.tokens.missing(cell.next, place));
             }
-            add(cell.step, cell.next, false, -EXTRA);
+            add(cell.step, cell.next, false, -self.extra(cell.step, node, EXTRA));
         }
         // A token of a later step: the next ones, those of steps that read what the node reads, those that read its
         // weights.
-        let rest = self.tokens.missing(cell.next, inside_end);
+        let rest = self.rest(cell.next, inside_end);
         let mut jump = |place: u32| {
             let Some(token) = self.tokens.token(place) else { return };
-            let skipped = self.tokens.skip(after, token.step);
+            let skipped = self.skip(after, token.step);
             let missing = self.tokens.missing(self.tokens.of(token.step).start, place);
             add(token.step, place + 1, true, rest + skipped + missing);
         };
@@ -181,15 +275,48 @@ impl<'a> Search<'a> {
             next_step += 1;
         }
         if next_step < steps {
-            let price = rest + self.tokens.skip(after, next_step) - LEADING_EXTRA;
+            let price = rest + self.skip(after, next_step) - self.extra(next_step, node, LEADING_EXTRA);
             add(next_step, self.tokens.of(next_step).start, false, price);
+        }
+    }
+
+    /// The gain of a node that no form of `step` tells; `else_gain` if it differs from run to run.
+    fn extra(&self, step: u32, node: &ForeignNode, else_gain: f32) -> f32 {
+        match node.is_fixed {
+            true if self.is_foldable(step) => FIXED_EXTRA,
+            true => FIXED_EXTRA_AWAY,
+            false => else_gain,
+        }
+    }
+
+    fn is_foldable(&self, step: u32) -> bool {
+        self.prepared.is_foldable.get(step as usize).copied().unwrap_or(false)
+    }
+
+    /// What it costs if nothing stands for the steps from `from` up to `to`.
+    fn skip(&self, from: u32, to: u32) -> f32 {
+        match self.laid {
+            Laid::Around { .. } => to.saturating_sub(from) as f32 * PASS,
+            Laid::All | Laid::WithoutFixed => self.tokens.skip(from, to),
+        }
+    }
+
+    /// What it costs to leave a step before its tokens from `from` up to `to` have nodes.
+    fn rest(&self, from: u32, to: u32) -> f32 {
+        match self.laid {
+            Laid::Around { .. } => 0.0,
+            Laid::All | Laid::WithoutFixed => self.tokens.missing(from, to),
         }
     }
 
     /// The steps that the operands of node `i` belong to on the way that ends in cell `back` of the row before.
     fn read_steps(&self, back: u32, i: usize, node: &ForeignNode) -> Vec<u32> {
+        let is_left = |place: u32| {
+            matches!(self.laid, Laid::WithoutFixed)
+                && self.foreign.nodes.get(place as usize).is_some_and(|node| node.is_fixed)
+        };
         let of = |operand: &Operand| match operand {
-            Operand::Node(place) => self.step_of(back, i, *place as usize),
+            Operand::Node(place) if !is_left(*place) => self.step_of(back, i, *place as usize),
             _ => NONE,
         };
         node.operands.iter().map(of).collect()
@@ -212,19 +339,27 @@ impl<'a> Search<'a> {
 
     /// How well a node fits into a step. `next`: the token after the one that it stands for.
     fn fit(&self, step: u32, next: u32, is_match: bool, node: &ForeignNode, read: &[u32]) -> f32 {
+        if node.is_fixed && !is_match {
+            return 0.0;
+        }
         let near = self.prepared.near.get(step as usize).map(Vec::as_slice).unwrap_or_default();
         let far = self.prepared.far.get(step as usize).map(Vec::as_slice).unwrap_or_default();
         let mut gain = if is_match { MATCH } else { 0.0 };
+        let token = is_match.then(|| self.tokens.token(next.wrapping_sub(1))).flatten();
+        if node.is_fixed && !self.is_foldable(step) && token.is_some_and(|token| !token.is_optional) {
+            gain += FIXED_WRONG;
+        }
         for (operand, read) in node.operands.iter().zip(read) {
             gain += match operand {
                 Operand::Constant | Operand::Size => 0.0,
+                Operand::Node(_) if *read == NONE => 0.0,
                 Operand::Node(_) if *read == step => EDGE_INSIDE,
                 Operand::Node(_) => edge(near, far, Source::Step(self.prepared.first(*read))),
                 Operand::Input(input) => edge(near, far, Source::Input(*input)),
                 Operand::Weight(weight) => self.weight_edge(near, far, *weight),
             };
         }
-        let is_last = is_match && self.tokens.token(next.wrapping_sub(1)).is_some_and(|token| token.is_last);
+        let is_last = token.is_some_and(|token| token.is_last);
         if is_last && let Some(result) = &node.result {
             let results =
                 self.prepared.reference.steps.get(step as usize).map(|step| step.results.as_slice());
@@ -265,7 +400,7 @@ impl<'a> Search<'a> {
         self.settled.push(step);
     }
 
-    fn backtrack(&self) -> Vec<Option<Placed>> {
+    fn backtrack(&self) -> Vec<Option<Pin>> {
         let mut placed = vec![None; self.rows.len()];
         let steps = self.prepared.reference.steps.len() as u32;
         let end = |cell: &Cell| {
@@ -282,7 +417,8 @@ impl<'a> Search<'a> {
         for (row, place) in self.rows.iter().zip(&mut placed).rev() {
             let Some(cell) = row.get(at) else { break };
             if cell.step != NONE {
-                *place = Some(Placed { step: cell.step, is_match: cell.extras == 0, gain: cell.gain });
+                let placed = Placed { step: cell.step, is_match: cell.extras == 0, gain: cell.gain };
+                *place = Some(Pin { placed, next: cell.next });
             }
             at = cell.back as usize;
         }

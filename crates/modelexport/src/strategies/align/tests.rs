@@ -8,7 +8,7 @@ use modelexport_graph::{DType, ScopeId};
 
 use super::super::graph::GraphView;
 use super::foreign::Foreign;
-use super::reference::{Fact, Reference, Source, Step};
+use super::reference::{Fact, Prepared, Reference, Source, Step};
 use super::{align, search::Placed};
 
 /// Weights in the order in which they are first named.
@@ -96,7 +96,7 @@ fn aligned(run: &[&str], graph: &[&str]) -> Vec<String> {
         weights.0.iter().position(|known| known == name).map(|place| place as u32)
     };
     let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
-    let placed = align(&reference, &foreign);
+    let placed = align(&Prepared::new(&reference), &foreign);
     let name = |place: &Option<Placed>| match place {
         Some(place) => reference.steps[place.step as usize].name.as_deref().unwrap_or("").to_owned(),
         None => "-".to_owned(),

@@ -113,6 +113,15 @@ impl Evidence {
         }
     }
 
+    /// Lets go of what only strategies use. Modules and calls stay, for the tags.
+    pub fn keep_modules(&mut self) {
+        self.ops = Vec::new();
+        self.trace = None;
+        self.call_scopes = Vec::new();
+        self.program = None;
+        self.original = None;
+    }
+
     pub fn calls(&self) -> &Calls {
         &self.calls
     }

@@ -1,0 +1,74 @@
+//! The sidecar on its way to the disk, without a copy of its text in memory.
+
+use std::io::{self, Write};
+
+use modelexport_io::output::{self, OutputFile, Role, Transaction};
+use modelexport_io::sidecar::{self, Sidecar};
+
+use crate::Error;
+
+/// Stages `sidecar` beside the model for which `transaction` was begun.
+pub fn stage(transaction: &mut Transaction, sidecar: &Sidecar) -> Result<(), Error> {
+    let beside = sidecar::path_beside(transaction.model());
+    let mut output = transaction.create(&beside, Role::Companion)?;
+    let mut text = Text { output: &mut output, failure: None };
+    let written = sidecar.write(&mut text);
+    match (text.failure, written) {
+        (Some(failure), _) => return Err(failure.into()),
+        (None, Err(source)) => return Err(Error::Write { path: beside, source }),
+        (None, Ok(())) => {}
+    }
+    transaction.stage(output)?;
+    Ok(())
+}
+
+/// Hands text over and keeps why that failed.
+struct Text<'o> {
+    output: &'o mut OutputFile,
+    failure: Option<output::Error>,
+}
+
+impl Write for Text<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.write_all(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::onnx::Model;
+    use modelexport_graph::{ModuleTree, Scopes};
+    use modelexport_io::output::Settings;
+
+    use super::*;
+    use crate::embedding::Embed;
+    use crate::policy::Policy;
+    use crate::tagger;
+    use crate::tags::{TagFormat, Tags};
+
+    #[test]
+    fn the_file_is_what_the_sidecar_writes_into_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = ModuleTree::new();
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::default());
+        let source = sidecar::Source { kind: "onnx".into(), file: None, torch_version: None };
+        let options = tagger::Options { embed: Embed::BOTH, strategy: "htp".into(), source };
+        let sidecar = tagger::describe(&Model::default(), &tree, &Scopes::new(), &tags, &options);
+        let model = folder.path().join("m.onnx");
+        let mut transaction = Transaction::begin(&model, Settings::default()).unwrap();
+        stage(&mut transaction, &sidecar).unwrap();
+        transaction.commit().unwrap();
+        let written = std::fs::read(sidecar::path_beside(&model)).unwrap();
+        assert_eq!(written, sidecar.to_bytes().unwrap());
+    }
+}

@@ -1,0 +1,198 @@
+//! Constants and sizes that an alignment left out.
+//!
+//! * A constant that stands for what the exporter computed once and for all belongs to the step that was computed.
+//! * Everything else belongs to its first reader: exporters make it where it is needed first.
+//! * TorchScript's exporter writes in the order of execution and makes one of equal constants. What lies far before its
+//!   first reader was made for something else that is gone, and belongs there.
+
+use modelexport_graph::{Method, ScopeId};
+use modelexport_lower::foreign_forms::Trace;
+
+use super::super::evidence::Calls;
+use super::super::graph::NodeId;
+use super::super::{Attribution, Draft};
+use super::BESIDE;
+use super::foreign::{Foreign, Operand};
+use super::reference::{Prepared, Source};
+use super::search::Placed;
+
+/// Gives nodes that have no place the call of what they belong to, as far as that is known.
+pub fn fill(
+    prepared: &Prepared<'_>,
+    foreign: &Foreign<'_, '_>,
+    placed: &[Option<Placed>],
+    calls: &Calls,
+    draft: &mut Draft,
+) {
+    let steps = Steps { prepared, foreign, placed, nodes: nodes_by_step(prepared, placed) };
+    steps.fill_folded(draft);
+    if foreign.is_of_torchscript {
+        steps.fill_left_behind(calls, draft);
+    }
+    fill_by_readers(foreign, draft);
+}
+
+fn fill_by_readers(foreign: &Foreign<'_, '_>, draft: &mut Draft) {
+    for id in foreign.view.node_ids().rev() {
+        let known = |id: NodeId| draft.get(id.0 as usize).and_then(Option::as_ref);
+        if known(id).is_some() {
+            continue;
+        }
+        let Some(reader) = foreign.view.consumers(id).min().and_then(known) else { continue };
+        let (call, confidence) = (reader.call, reader.confidence.min(BESIDE));
+        set(draft, id, call, confidence);
+    }
+}
+
+fn set(draft: &mut Draft, id: NodeId, call: ScopeId, confidence: f32) {
+    if let Some(slot @ None) = draft.get_mut(id.0 as usize) {
+        *slot = Some(Attribution::new(call, Method::Propagated, confidence));
+    }
+}
+
+/// By step: how many nodes stand for it. The first of equal steps also counts those of the others.
+fn nodes_by_step(prepared: &Prepared<'_>, placed: &[Option<Placed>]) -> Vec<u32> {
+    let mut nodes = vec![0; prepared.reference.steps.len()];
+    let mut add = |step: u32| {
+        if let Some(count) = nodes.get_mut(step as usize) {
+            *count += 1;
+        }
+    };
+    for place in placed.iter().flatten() {
+        add(place.step);
+        let first = prepared.first(place.step);
+        if first != place.step {
+            add(first);
+        }
+    }
+    nodes
+}
+
+struct Steps<'a> {
+    prepared: &'a Prepared<'a>,
+    foreign: &'a Foreign<'a, 'a>,
+    /// By node of `foreign`.
+    placed: &'a [Option<Placed>],
+    /// By step.
+    nodes: Vec<u32>,
+}
+
+impl Steps<'_> {
+    fn call(&self, step: u32) -> Option<ScopeId> {
+        self.prepared.reference.steps.get(step as usize).map(|step| step.call)
+    }
+
+    fn has_no_node(&self, step: u32) -> bool {
+        self.nodes.get(step as usize) == Some(&0)
+    }
+
+    /// Nothing stands for the step, and an exporter can have computed it.
+    fn is_folded(&self, step: u32) -> bool {
+        let is_foldable = self.prepared.is_foldable.get(step as usize).copied().unwrap_or(false);
+        is_foldable && self.has_no_node(step) && self.has_no_node(self.prepared.first(step))
+    }
+
+    /// Where one node stands for a step and reads as many constants as the step reads results that were computed
+    /// beforehand, they are these.
+    fn fill_folded(&self, draft: &mut Draft) {
+        for (node, place) in self.foreign.nodes.iter().zip(self.placed) {
+            let Some(place) = place.filter(|place| place.is_match) else { continue };
+            if self.nodes.get(place.step as usize) != Some(&1) {
+                continue;
+            }
+            let step = self.prepared.reference.steps.get(place.step as usize);
+            let folded: Vec<u32> = step
+                .iter()
+                .flat_map(|step| &step.sources)
+                .filter_map(|source| match source {
+                    Source::Step(step) if self.is_folded(*step) => Some(*step),
+                    _ => None,
+                })
+                .collect();
+            if folded.is_empty() {
+                continue;
+            }
+            let constants: Vec<Option<NodeId>> = self
+                .foreign
+                .view
+                .inputs(node.id)
+                .zip(&node.operands)
+                .filter(|(_, operand)| **operand == Operand::Constant)
+                .map(|(value, _)| self.foreign.view.producer(value))
+                .collect();
+            if folded.len() != constants.len() {
+                continue;
+            }
+            for (step, constant) in folded.iter().zip(constants) {
+                if let (Some(call), Some(constant)) = (self.call(*step), constant) {
+                    set(draft, constant, call, BESIDE);
+                }
+            }
+        }
+    }
+
+    /// Nodes whose results reach no further than past the next placed node: they belong where the nodes around them
+    /// are, and at the very beginning to the first step for which nothing stands.
+    fn fill_left_behind(&self, calls: &Calls, draft: &mut Draft) {
+        let readers = self.placed_readers();
+        let mut before: Option<(u32, ScopeId)> = None;
+        let mut waiting: Vec<NodeId> = Vec::new();
+        for (id, entry) in self.foreign.view.nodes() {
+            if entry.key.function.is_some() || entry.holder.is_some() {
+                continue;
+            }
+            let Some(next) = self.place_of(id) else {
+                waiting.push(id);
+                continue;
+            };
+            let Some(call) = self.call(next.step) else { continue };
+            let from = before.map_or(0, |(step, _)| step + 1);
+            let vanished = (from..next.step)
+                .find(|step| self.prepared.trace(*step) != Trace::None && self.has_no_node(*step))
+                .and_then(|step| self.call(step));
+            let around = before.and_then(|(_, before)| calls.common_of([before, call]));
+            for left in waiting.drain(..) {
+                let reader = readers.get(left.0 as usize).copied().flatten().filter(|reader| *reader > id);
+                let reader =
+                    reader.and_then(|reader| self.place_of(reader)).and_then(|place| self.call(place.step));
+                let Some(reader) = reader else { continue };
+                let with_reader = calls.common_of([call, reader]);
+                // What begins inside a module that the reader is in, too, may have been made for the reader.
+                let is_inside = |outer: ScopeId| {
+                    with_reader.is_some_and(|inner| inner != outer && calls.is_inside(inner, outer))
+                };
+                let place = match around {
+                    Some(around) => Some(around).filter(|around| !is_inside(*around)),
+                    None => vanished,
+                };
+                if let Some(place) = place {
+                    set(draft, left, place, BESIDE);
+                }
+            }
+            let step = before.map_or(next.step, |(step, _)| step.max(next.step));
+            before = Some((step, call));
+        }
+    }
+
+    fn place_of(&self, id: NodeId) -> Option<Placed> {
+        let place = self.foreign.place.get(id.0 as usize).copied().flatten()?;
+        self.placed.get(place as usize).copied().flatten()
+    }
+
+    /// By node: the first placed node that its results reach, through nodes that have no place.
+    fn placed_readers(&self) -> Vec<Option<NodeId>> {
+        let view = self.foreign.view;
+        let mut readers: Vec<Option<NodeId>> = vec![None; view.len()];
+        for id in view.node_ids().rev() {
+            let reached = |reader: NodeId| match self.place_of(reader) {
+                Some(_) => Some(reader),
+                None => readers.get(reader.0 as usize).copied().flatten(),
+            };
+            let first = view.consumers(id).filter_map(reached).min();
+            if let Some(slot) = readers.get_mut(id.0 as usize) {
+                *slot = first;
+            }
+        }
+        readers
+    }
+}
