@@ -70,9 +70,11 @@ const MOVES: &[(&str, &str)] = &[
     ("to _to_copy type_as float half double int long bool", "Cast"),
     ("unbind", "Split|SplitToSequence|Gather|Slice Squeeze?"),
     (
-        "split split_with_sizes chunk tensor_split unsafe_split unsafe_chunk hsplit vsplit",
-        "Split|Slice|SplitToSequence Slice? Slice? Slice? Slice?",
+        "split split_with_sizes tensor_split unsafe_split hsplit vsplit",
+        "Split / Slice|SplitToSequence Slice? Slice? Slice? Slice?",
     ),
+    // The size of a chunk is computed, so that slices stand for it even where other splits stay splits.
+    ("chunk unsafe_chunk", "Split|Slice|SplitToSequence Slice? Slice? Slice? Slice?"),
     ("real imag", "Gather|Slice Squeeze?"),
     ("_shape_as_tensor sym_size sym_numel", "Shape|Size Gather? Squeeze?"),
     (

@@ -56,7 +56,7 @@ pub struct ForeignNode {
     pub result: Option<Fact>,
     /// The place among the model's outputs.
     pub output: Option<u32>,
-    /// Depends on no input of the model but by its sizes: what it computes is the same in every run of these sizes.
+    /// Depends on no weight, and on no input of the model but by its sizes.
     pub is_fixed: bool,
 }
 
@@ -116,8 +116,8 @@ impl<'v, 'm> Foreign<'v, 'm> {
             let result = first.and_then(|value| fact(view, value));
             let is_fixed = operands.iter().all(|operand| match operand {
                 Operand::Node(place) => foreign.nodes.get(*place as usize).is_some_and(|node| node.is_fixed),
-                Operand::Input(_) => false,
-                Operand::Weight(_) | Operand::Constant | Operand::Size => true,
+                Operand::Input(_) | Operand::Weight(_) => false,
+                Operand::Constant | Operand::Size => true,
             });
             foreign.nodes.push(ForeignNode { id, operands, result, output, is_fixed });
         }

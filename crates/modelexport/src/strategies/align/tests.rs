@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 
 use modelexport_graph::onnx::{self, Model, Node, Tensor, ValueInfo};
-use modelexport_graph::{DType, ScopeId};
+use modelexport_graph::{DType, Method, ModuleTree, ScopeId, Scopes};
 
+use super::super::evidence::Calls;
 use super::super::graph::GraphView;
+use super::super::{Attribution, Draft};
 use super::foreign::Foreign;
 use super::reference::{Fact, Prepared, Reference, Source, Step};
-use super::{align, search::Placed};
+use super::{align, left_out, search::Placed};
 
 /// Weights in the order in which they are first named.
 #[derive(Default)]
@@ -245,4 +247,95 @@ fn constants_and_their_copies_are_left_to_others() {
 fn without_steps_nothing_is_placed() {
     assert_eq!(aligned(&[], &["a = Relu(x)"]), ["-"]);
     assert!(aligned(&["r = relu(x)"], &[]).is_empty());
+}
+
+#[test]
+fn a_table_in_many_nodes_does_not_lead_away() {
+    let run = [
+        "l0 = linear(x, a.weight)",
+        "r0 = arange()",
+        "g0 = ge(r0)",
+        "m0 = mul(l0, g0)",
+        "l1 = linear(m0, b.weight)",
+        "r1 = linspace()",
+        "n1 = neg(r1)",
+        "g1 = lt(n1)",
+        "m1 = mul(l1, g1)",
+        "t = tanh(m1)",
+    ];
+    let mut graph = vec!["a = MatMul(x, a.weight)".to_owned(), "f0 = Range()".to_owned()];
+    let table = ["Neg", "Less", "ScatterND", "Range", "Neg", "Less"];
+    for i in 1..90 {
+        graph.push(format!("f{i} = {}(f{})", table[i % table.len()], i - 1));
+    }
+    let rest = ["m = Mul(a, f89)", "b = MatMul(m, b.weight)", "r = Range()", "n = Neg(r)", "g = Less(n)"];
+    graph.extend(rest.iter().chain(&["o = Mul(b, g)", "t = Tanh(o)"]).map(|line| (*line).to_owned()));
+    let graph: Vec<&str> = graph.iter().map(String::as_str).collect();
+    let found = aligned(&run, &graph);
+    assert_eq!(found[0], "l0");
+    assert!(found[1..91].iter().all(|step| ["l0", "r0", "g0", "m0"].contains(&step.as_str())), "{found:?}");
+    assert_eq!(found[91..], ["m0", "l1", "r1", "n1", "g1", "m1", "t"]);
+}
+
+#[test]
+fn all_of_a_tensor_may_be_written_as_a_slice() {
+    let run = ["a = relu(x)", "b = alias(a)", "c = tanh(b)"];
+    assert_eq!(aligned(&run, &["a = Relu(x)", "b = Slice(a)", "c = Tanh(b)"]), ["a", "b", "c"]);
+    assert_eq!(aligned(&run, &["a = Relu(x)", "c = Tanh(a)"]), ["a", "c"]);
+}
+
+/// For each node of `graph`, with constants and sizes, the step of `run` in whose call it is.
+fn filled(run: &[&str], graph: &[&str]) -> Vec<String> {
+    let mut weights = Weights::default();
+    let mut reference = reference(run, &mut weights);
+    let (mut tree, mut scopes) = (ModuleTree::new(), Scopes::new());
+    let module = tree.insert("m");
+    let holder = scopes.child(Scopes::ROOT, module, 0);
+    for step in &mut reference.steps {
+        let module = tree.insert(&format!("m.{}", step.name.as_deref().unwrap_or("")));
+        step.call = scopes.child(holder, module, 0);
+    }
+    let calls = Calls::new(&tree, &mut scopes);
+    let model = model(graph);
+    let view = GraphView::new(&model);
+    let weight_of = |value| {
+        let name = view.value(value)?.name;
+        weights.0.iter().position(|known| known == name).map(|place| place as u32)
+    };
+    let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
+    let prepared = Prepared::new(&reference);
+    let placed = align(&prepared, &foreign);
+    let mut draft: Draft = vec![None; view.len()];
+    for (node, place) in foreign.nodes.iter().zip(&placed) {
+        let call = reference.steps[place.expect("a place").step as usize].call;
+        draft[node.id.0 as usize] = Some(Attribution::new(call, Method::Order, 1.0));
+    }
+    left_out::fill(&prepared, &foreign, &placed, &calls, &mut draft);
+    let path = |found: Option<Attribution>| match found {
+        Some(found) => tree.get(calls.module(found.call)).expect("a module").path.to_string(),
+        None => "-".to_owned(),
+    };
+    draft.into_iter().map(path).collect()
+}
+
+#[test]
+fn a_constant_belongs_to_the_step_that_was_computed_beforehand_else_to_its_reader() {
+    let run = ["k = arange()", "q = add(x, k)", "t = mul(q)"];
+    let graph = ["c = Constant()", "a = Add(x, c)", "two = Constant()", "b = Mul(a, two)"];
+    assert_eq!(filled(&run, &graph), ["m.k", "m.q", "m.t", "m.t"]);
+}
+
+#[test]
+fn what_torchscript_left_behind_belongs_where_it_lies() {
+    let run = ["r = relu(x)", "s = tanh(r)", "t = mul(s)", "u = linear(t, onnx::w.1)"];
+    let graph = [
+        "a = Relu(x)",
+        "kept = Constant()",
+        "b = Tanh(a)",
+        "own = Constant()",
+        "c = Mul(b, own)",
+        "d = MatMul(c, onnx::w.1)",
+        "e = Reshape(d, kept)",
+    ];
+    assert_eq!(filled(&run, &graph), ["m.r", "m", "m.s", "m.t", "m.t", "m.u", "m.u"]);
 }
