@@ -83,7 +83,7 @@ def blind(model):
     model = copy.deepcopy(model)
     model.ClearField("doc_string")
     model.graph.ClearField("doc_string")
-    model.graph.ClearField("name")
+    model.graph.name = "graph"
     del model.metadata_props[:]
     del model.graph.metadata_props[:]
     kept = {v.name for v in list(model.graph.input) + list(model.graph.output) + list(model.graph.initializer)}
@@ -100,7 +100,7 @@ def blind(model):
             node.input[:] = [rename(name) for name in node.input]
             node.output[:] = [rename(name) for name in node.output]
             for inner in subgraphs_of(node):
-                inner.ClearField("name")
+                inner.name = "graph"
                 del inner.metadata_props[:]
                 for value in list(inner.input) + list(inner.output) + list(inner.initializer):
                     value.name = rename(value.name)

@@ -18,7 +18,7 @@ tool changes it, and the tags of nodes that survive are compared; it needs onnxs
 import argparse
 import importlib.util
 import json
-import os
+import shutil
 import sys
 import tempfile
 import time
@@ -130,7 +130,7 @@ def measured(folder, strategies, cli):
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "model.onnx"
         for data in folder.glob("*.data"):
-            link(data, source.with_name(data.name))
+            shutil.copy(data, source.with_name(data.name))
         for graph, (model, truth) in graphs.items():
             foreign_graphs.write(model, source)
             for strategy, kind, evidence in plan:
@@ -144,14 +144,6 @@ def measured(folder, strategies, cli):
                 seconds = time.perf_counter() - began
                 what = {program: ".pt2", trace: "trace"}.get(evidence, "the file itself")
                 yield strategy, graph, what, foreign_graphs.score(sidecar, truth, aliases), seconds
-
-
-def link(source, target):
-    """A file under another name; modelexport does not follow symbolic links to weights."""
-    try:
-        os.link(source.resolve(), target)
-    except OSError:
-        target.write_bytes(source.read_bytes())
 
 
 def measure(options):

@@ -144,11 +144,20 @@ impl Candidates {
             !parameters.is_empty() && parameters.iter().all(is_gone)
         };
         let mut op = op;
-        while self.is_named && is_merged(op + 1) {
+        while self.is_named && may_merge(context, op) && is_merged(op + 1) {
             op += 1;
         }
         op
     }
+}
+
+/// Whether exporters may write one node for operator number `op` and the one after it. Where the evidence has no ATen
+/// operators, nothing speaks against it.
+fn may_merge(context: &Context<'_>, op: usize) -> bool {
+    let target = |op: usize| context.evidence.ops.get(op).map_or("", |op| &op.target);
+    let [first, then] = [op, op + 1].map(target);
+    let are_known = [first, then].iter().all(|target| foreign_forms::find(target).is_some());
+    !are_known || foreign_forms::is_merged(first, then)
 }
 
 /// The operators that a node may stand for by the parameters that it reads.
