@@ -6,6 +6,7 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -49,8 +50,10 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.1f} ms" if value < 1 else f"{value:.2f} s"
 
 
-def run(command: list[str | Path], series: Series, time_is_printed: bool = False) -> None:
-    """One repetition. The time is that of the whole process, or what it prints as its last word."""
+def run(command: list[str | Path], series: Series) -> None:
+    """One repetition. The time is that of the whole process; a Python one prints the seconds of its work alone as its last
+    word, so that starting Python and importing packages do not count."""
+    time_is_printed = command[0] == sys.executable
     environment = {**os.environ, "OMP_NUM_THREADS": str(os.cpu_count())}
     began = time.perf_counter()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
@@ -80,9 +83,7 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def interleaved(
-    commands: dict[str, list], folder: Path, repetitions: int, time_is_printed: bool = False
-) -> dict[str, Series]:
+def interleaved(commands: dict[str, list], folder: Path, repetitions: int) -> dict[str, Series]:
     """Repeats the commands in turn, each into an empty folder, so that a slow minute hits all of them alike. A command
     that fails is left out of the result, with a line about it."""
     found = {name: Series() for name in commands}
@@ -94,7 +95,7 @@ def interleaved(
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             try:
-                run(command, found[name], time_is_printed)
+                run(command, found[name])
             except Failed as error:
                 print(f"  left out: {error}", flush=True)
                 failed.add(name)

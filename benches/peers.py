@@ -1,20 +1,35 @@
 """What others do for the same result. `python benches/peers.py TASK ARGUMENTS…`, one process for each measurement.
 
-Tasks on live models print the seconds of the call alone, because building the model is nobody's work.
+A task prints the seconds of its work alone: starting Python, importing packages and building a live model are nobody's
+work.
 """
 
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 TAG = json.dumps({"hierarchy_tags": ["/Model/Layer.0"], "hierarchy_path": "/Model/Layer.0", "hierarchy_count": 1})
 
 
+@contextmanager
+def timed() -> Iterator[None]:
+    began = time.perf_counter()
+    yield
+    print(time.perf_counter() - began)
+
+
 def torch_program(source: str, target: str) -> None:
     """`torch.onnx.export` of a saved program, and saving."""
+    import onnxscript  # noqa: F401 (torch would import it while the time runs)
     import torch
 
-    torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False).save(target)
+    # Without it, torch does not know the classes of outputs that are named in an archive.
+    import transformers.modeling_outputs  # noqa: F401
+
+    with timed():
+        torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False).save(target)
 
 
 def live(name: str, size: str, kind: str, target: str) -> None:
@@ -25,67 +40,71 @@ def live(name: str, size: str, kind: str, target: str) -> None:
     model, args, kwargs = models.build(name, size)
     if kind == "modelexport":
         import modelexport
-    began = time.perf_counter()
-    with torch.no_grad():
+    with torch.no_grad(), timed():
         if kind == "modelexport":
             modelexport.export(model, args, target, kwargs=kwargs)
         elif kind == "dynamo":
             torch.onnx.export(model, args, target, kwargs=kwargs, dynamo=True, verbose=False)
         else:
             torch.onnx.export(model, (*args, kwargs) if kwargs else args, target, dynamo=False)
-    print(time.perf_counter() - began)
 
 
 def tag_onnx(source: str, target: str) -> None:
     import onnx
 
-    model = onnx.load(source)
-    for node in model.graph.node:
-        node.doc_string = TAG
-    _save_onnx(model, target)
+    with timed():
+        model = onnx.load(source)
+        for node in model.graph.node:
+            node.doc_string = TAG
+        _save_onnx(model, target)
 
 
 def tag_onnx_ir(source: str, target: str) -> None:
     import onnx_ir
 
-    model = onnx_ir.load(source)
-    for node in model.graph:
-        node.doc_string = TAG
-    _save_onnx_ir(model, target)
+    with timed():
+        model = onnx_ir.load(source)
+        for node in model.graph:
+            node.doc_string = TAG
+        _save_onnx_ir(model, target)
 
 
 def strip_onnx(source: str, target: str) -> None:
     import onnx
 
-    model = onnx.load(source)
-    for node in model.graph.node:
-        node.ClearField("doc_string")
-        node.ClearField("metadata_props")
-    _save_onnx(model, target)
+    with timed():
+        model = onnx.load(source)
+        for node in model.graph.node:
+            node.ClearField("doc_string")
+            node.ClearField("metadata_props")
+        _save_onnx(model, target)
 
 
 def strip_onnx_ir(source: str, target: str) -> None:
     import onnx_ir
 
-    model = onnx_ir.load(source)
-    for node in model.graph:
-        node.doc_string = None
-        node.metadata_props.clear()
-    _save_onnx_ir(model, target)
+    with timed():
+        model = onnx_ir.load(source)
+        for node in model.graph:
+            node.doc_string = None
+            node.metadata_props.clear()
+        _save_onnx_ir(model, target)
 
 
 def extract_onnx(source: str, target: str, inputs: str, outputs: str) -> None:
     import onnx
 
-    onnx.utils.extract_model(source, target, inputs.split(","), outputs.split(","), check_model=False)
+    with timed():
+        onnx.utils.extract_model(source, target, inputs.split(","), outputs.split(","), check_model=False)
 
 
 def extract_onnx_ir(source: str, target: str, inputs: str, outputs: str) -> None:
     import onnx_ir
 
-    model = onnx_ir.load(source)
-    part = onnx_ir.convenience.extract(model.graph, inputs.split(","), outputs.split(","))
-    _save_onnx_ir(onnx_ir.Model(part, ir_version=model.ir_version), target)
+    with timed():
+        model = onnx_ir.load(source)
+        part = onnx_ir.convenience.extract(model.graph, inputs.split(","), outputs.split(","))
+        _save_onnx_ir(onnx_ir.Model(part, ir_version=model.ir_version), target)
 
 
 def run_time(path: str, repetitions: str) -> None:

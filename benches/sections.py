@@ -97,7 +97,7 @@ def export(bench: Bench) -> None:
     report.section(
         "Export of a .pt2",
         "The whole command with its default options, against `cp` of the archive in turn, and against loading the program, "
-        "`torch.onnx.export` and saving, in a process of its own. Archives are in the page cache. A ratio is the median over "
+        "`torch.onnx.export` and saving, in a process of its own whose start and imports do not count. Archives are in the page cache. A ratio is the median over "
         "neighbouring repetitions, with the smallest and the largest.",
     )
     rows, against_cp, against_torch = [], [], []
@@ -240,7 +240,7 @@ def tools(bench: Bench) -> None:
         "Tag, strip, extract",
         "A file of torch's exporter is tagged; ours is stripped, and one layer cut out of it. Against loading, setting or clearing "
         "the texts of every node and saving with `onnx` and with `onnx-ir`, and against their own functions to extract. A "
-        "process each; ratios of neighbours. Target for tagging: at least 30 times faster than `onnx`.",
+        "process each, of which Python's start and imports do not count; ratios of neighbours. Target for tagging: at least 30 times faster than `onnx`.",
     )
     rows, bars = [], []
     for name in bench.names if not bench.is_quick else bench.names[:1]:
@@ -303,7 +303,7 @@ def live(bench: Bench) -> None:
             for kind in ["modelexport", "dynamo", "torchscript"]
         }
         is_long = bench.is_quick or bench.captured(name)[0].stat().st_size > LARGE
-        found = interleaved(commands, bench.out, 1 if is_long else 2, time_is_printed=True)
+        found = interleaved(commands, bench.out, 1 if is_long else 2)
         ours = found.get("modelexport")
         for kind in commands:
             if (series := found.get(kind)) is None:

@@ -134,9 +134,9 @@ fn bytes_of_no_tensor_are_refused() {
 }
 
 #[test]
-fn missing_files_and_folders_are_io() {
+fn missing_files_are_io() {
     let folder = tempfile::tempdir().unwrap();
-    for path in [folder.path().join("none.safetensors"), folder.path().into(), folder.path().join("i.json")] {
+    for path in [folder.path().join("none.safetensors"), folder.path().join("i.json")] {
         let error = read(&path, &mut Sources::new()).unwrap_err();
         assert!(matches!(error.reason, Reason::Source(_)), "{error}");
         assert_eq!(error.kind(), ErrorKind::Io);
@@ -164,6 +164,26 @@ fn an_index_gathers_its_shards() {
     assert_eq!(tensors.len(), 2);
     assert_ne!(tensors["a"].span.source, tensors["b"].span.source);
     assert_eq!(read(folder.path(), &mut sources).unwrap(), tensors);
+}
+
+#[test]
+fn a_folder_without_files_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = read(folder.path(), &mut Sources::new()).unwrap_err();
+    assert!(matches!(error.reason, Reason::NoFiles), "{error}");
+    assert_eq!((error.kind(), error.path.as_path()), (ErrorKind::BadInput, folder.path()));
+}
+
+#[test]
+fn files_of_other_names_are_all_read() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder, "one.safetensors", &shard("a"));
+    write(&folder, "two.safetensors", &shard("b"));
+    let tensors = read(folder.path(), &mut Sources::new()).unwrap();
+    assert_eq!(tensors.keys().collect::<Vec<_>>(), ["a", "b"]);
+    write(&folder, "three.safetensors", &shard("a"));
+    let error = read(folder.path(), &mut Sources::new()).unwrap_err();
+    assert!(matches!(&error.reason, Reason::Duplicate { name } if name == "a"), "{error}");
 }
 
 #[test]
