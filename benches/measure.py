@@ -1,6 +1,7 @@
 """Runs commands and says what they took."""
 
 import functools
+import json
 import math
 import os
 import shutil
@@ -11,7 +12,6 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 
 class Failed(RuntimeError):
@@ -55,19 +55,29 @@ def run(command: list[str | Path], series: Series) -> None:
     word, so that starting Python and importing packages do not count."""
     time_is_printed = command[0] == sys.executable
     environment = {**os.environ, "OMP_NUM_THREADS": str(os.cpu_count())}
-    began = time.perf_counter()
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
-        process = subprocess.Popen([str(part) for part in command], stdout=printed, stderr=said, env=environment)
-        # The usage of this one process, which `subprocess` does not tell.
-        _, status, usage = os.wait4(process.pid, 0)
-        took = time.perf_counter() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            lines = _text(said).strip().splitlines() or ["no message"]
+    with tempfile.TemporaryDirectory() as folder:
+        printed, said = Path(folder, "stdout"), Path(folder, "stderr")
+        request = {
+            "command": [str(part) for part in command],
+            "environment": environment,
+            "stdout": str(printed),
+            "stderr": str(said),
+        }
+        print(json.dumps(request), file=runner().stdin, flush=True)
+        took = json.loads(runner().stdout.readline())
+        if took["code"] != 0:
+            lines = said.read_text(errors="replace").strip().splitlines() or ["no message"]
             raise Failed(f"{Path(str(command[0])).name} {command[1]}: {lines[-1][:200]}")
-        series.wall.append(float(_text(printed).split()[-1]) if time_is_printed else took)
-    series.cpu.append(usage.ru_utime + usage.ru_stime)
-    series.memory = max(series.memory, usage.ru_maxrss / 1024)
+        series.wall.append(float(printed.read_text().split()[-1]) if time_is_printed else took["seconds"])
+    series.cpu.append(took["cpu"])
+    series.memory = max(series.memory, took["megabytes"])
+
+
+@functools.cache
+def runner() -> subprocess.Popen:
+    """The process that starts commands; it ends when its input does."""
+    command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("runner.py"))]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 @functools.cache
@@ -76,11 +86,6 @@ def memory_floor() -> float:
     series = Series()
     run(["true", ""], series)
     return math.ceil(series.memory) + 1
-
-
-def _text(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode(errors="replace")
 
 
 def interleaved(commands: dict[str, list], folder: Path, repetitions: int) -> dict[str, Series]:

@@ -43,6 +43,22 @@ def llama(layers: int, **sizes: int) -> tuple[torch.nn.Module, tuple, dict]:
     return LlamaForCausalLM(config).eval(), (), {"input_ids": torch.ones(1, 32, dtype=torch.long)}
 
 
+def by_position(model: torch.nn.Module, args: tuple, kwargs: dict) -> tuple[torch.nn.Module, tuple]:
+    """The same call as a tracer takes it: tensors in and tensors out, all by position."""
+
+    class ByPosition(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, *tensors):
+            positional, named = tensors[: len(args)], tensors[len(args) :]
+            outputs = self.model(*positional, **dict(zip(kwargs, named, strict=True)))
+            return outputs if isinstance(outputs, torch.Tensor) else tuple(outputs.values())
+
+    return ByPosition().eval(), (*args, *kwargs.values())
+
+
 def capture(name: str, size: str, target: Path) -> None:
     model, args, kwargs = build(name, size)
     with torch.no_grad():

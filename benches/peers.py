@@ -40,13 +40,15 @@ def live(name: str, size: str, kind: str, target: str) -> None:
     model, args, kwargs = models.build(name, size)
     if kind == "modelexport":
         import modelexport
+    elif kind == "torchscript":
+        model, args = models.by_position(model, args, kwargs)
     with torch.no_grad(), timed():
         if kind == "modelexport":
             modelexport.export(model, args, target, kwargs=kwargs)
         elif kind == "dynamo":
             torch.onnx.export(model, args, target, kwargs=kwargs, dynamo=True, verbose=False)
         else:
-            torch.onnx.export(model, (*args, kwargs) if kwargs else args, target, dynamo=False)
+            torch.onnx.export(model, args, target, dynamo=False)
 
 
 def tag_onnx(source: str, target: str) -> None:
