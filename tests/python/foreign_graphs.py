@@ -161,14 +161,17 @@ def score(sidecar, truth, aliases=None):
     A module that is in the model under several names is the same under each: `aliases` has the others by the first.
     """
     modules = {module["path"]: module for module in sidecar["modules"]}
+    groups = [(first, *others) for first, others in (aliases or {}).items()]
+    names_of = {name: group for group in groups for name in group}
     result = Score(len(sidecar["nodes"]), 0, 0, 0, 0, 0, Counter())
     for node, path in zip(sidecar["nodes"], truth, strict=True):
         found = node["path"]
         result.covered += found.startswith("/")
-        if path is None or path not in modules:
+        names = [name for name in names_of.get(path, (path,)) if name in modules]
+        if path is None or not names:
             continue
-        names = [name for name in (path, *(aliases or {}).get(path, ())) if name in modules]
-        expected = next((modules[name]["tag"] for name in names if modules[name]["tag"] == found), modules[path]["tag"])
+        tags = [modules[name]["tag"] for name in names]
+        expected = found if found in tags else tags[0]
         result.known += 1
         result.exact += found == expected
         result.in_chain += expected == found or expected.startswith(found + "/")

@@ -9,11 +9,9 @@ and the graph is what modelexport exports from it. For `retag` it is the tagged 
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import foreign_graphs
@@ -23,6 +21,7 @@ import strategy_harness
 import support
 from onnx import TensorProto, helper, numpy_helper
 
+STRATEGIES = ["htp", "fx_graph", "enhanced_semantic", "usage_based", "retag"]
 WIDTH = 4
 PRODUCTS = 6
 # Operators of ATen and ONNX that follow a product in a layer.
@@ -115,21 +114,27 @@ def module(path, kind, order):
     return {"path": path, "class": kind, "executed": True, "order": order, "calls": 1, "parameters": []}
 
 
+# A process begins with the peak of the one that started it, so that a small one starts what is measured.
+LAUNCHER = """
+import os, sys, time
+began = time.perf_counter()
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)
+print(time.perf_counter() - began, usage.ru_maxrss * 1024, os.waitstatus_to_exitcode(status))
+"""
+
+
 def measured(command, outputs):
-    """Seconds and peak bytes of the best of three runs."""
-    best = None
+    """Seconds and peak bytes of the fastest of three runs."""
+    runs = []
     for _ in range(3):
         for output in outputs:
             output.unlink(missing_ok=True)
-        began = time.perf_counter()
-        process = subprocess.Popen([str(part) for part in command])
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise RuntimeError(f"{command}: exit {process.returncode}")
-        best = min(best or (seconds, 0), (seconds, usage.ru_maxrss * 1024))
-    return best
+        launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, *map(str, command)]
+        seconds, memory, status = subprocess.run(launch, capture_output=True, text=True, check=True).stdout.split()
+        if status != "0":
+            raise RuntimeError(f"{command}: exit {status}")
+        runs.append((float(seconds), int(memory)))
+    return min(runs)
 
 
 def rows(cli, nodes, strategies):
@@ -165,7 +170,7 @@ def captured_chain(cli, nodes, folder):
     sys.path.insert(0, str(support.ROOT / "benches"))
     import synthetic
 
-    synthetic.write(nodes, folder / "chain.pt2")
+    synthetic.write_chain(folder / "chain.pt2", nodes)
     exported = folder / "exported.onnx"
     subprocess.run([cli, "export", folder / "chain.pt2", "-o", exported, "-q"], check=True)
     foreign_graphs.write(foreign_graphs.blind(onnx.load(str(exported))), folder / "model.onnx")
@@ -179,10 +184,10 @@ def main():
     parser.add_argument("--strategy", action="append")
     parser.add_argument("--results", type=Path, help="add the rows to this file of strategy_harness.py")
     options = parser.parse_args()
-    cli = str(options.cli or support.binary())
+    cli = str(Path(options.cli or support.binary()).resolve())
     found = []
     for nodes in options.nodes:
-        for row in rows(cli, nodes, options.strategy or ["htp", "fx_graph", "enhanced_semantic", "usage_based", "retag"]):
+        for row in rows(cli, nodes, options.strategy or STRATEGIES):
             print(row, flush=True)
             found.append(row)
     if options.results:
