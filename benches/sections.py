@@ -238,7 +238,7 @@ def tools(bench: Bench) -> None:
         return
     bench.report.section(
         "Tag, strip, extract",
-        "A file of torch's exporter is tagged; ours is stripped, and one layer cut out of it. Against loading, setting or clearing "
+        "A file of torch's exporter is tagged by what it says itself, and by the archive as evidence; ours is stripped, and one layer cut out of it. Against loading, setting or clearing "
         "the texts of every node and saving with `onnx` and with `onnx-ir`, and against their own functions to extract. A "
         "process each, of which Python's start and imports do not count; ratios of neighbours. Target for tagging: at least 30 times faster than `onnx`.",
     )
@@ -252,14 +252,15 @@ def tools(bench: Bench) -> None:
         target = bench.out / "m.onnx"
         tasks = {"strip": (ours, [bench.binary, "strip", ours, "-o", target, "-q"], [])}
         if foreign is not None:
-            evidence = [bench.binary, "tag", foreign, "--evidence", source, "-o", target, "-q"]
-            tasks = {"tag": (foreign, evidence, [])} | tasks
+            tasks = {"tag": (foreign, [bench.binary, "tag", foreign, "-o", target, "-q"], [])} | tasks
         if (extracting := first_layer(bench, ours)) is not None:
             selector, inputs, outputs = extracting
             command = [bench.binary, "extract", ours, selector, "-o", target, "--keep-names", "-q"]
             tasks["extract"] = (ours, command, [inputs, outputs])
         for task, (file, command, arguments) in tasks.items():
             commands = {"ours": command}
+            if task == "tag":
+                commands["ours, with the .pt2 as evidence"] = [*command, "--evidence", source]
             commands |= {peer: [*PEERS, f"{task}_{peer}", file, target, *arguments] for peer in ["onnx", "onnx_ir"]}
             found = interleaved(commands, bench.out, repetitions)
             for peer, series in found.items():
