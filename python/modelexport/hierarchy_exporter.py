@@ -10,8 +10,7 @@ from typing import Any
 import torch
 
 from modelexport import inputs as model_inputs
-from modelexport.capture import CAPTURE_LOCK, shapes
-from modelexport.capture.state import untouched
+from modelexport.capture import CAPTURE_LOCK, captured, shapes
 from modelexport.exporting import export
 from modelexport.standard_export import Exporter, export_to_onnx
 from modelexport.tag_choices import EVIDENCE, NATIVE, TagChoices, tag
@@ -130,9 +129,8 @@ class HierarchyExporter:
             arguments = shapes.bound_arguments(model, args, call_kwargs)
             dynamic_shapes = shapes.from_dynamic_axes(axes, arguments, kwargs.get("input_names") or ())
         dynamic_shapes, _ = shapes.split(model, args, call_kwargs, dynamic_shapes)
-        with CAPTURE_LOCK, untouched(model):
-            program = torch.export.export(model, args, call_kwargs, dynamic_shapes=dynamic_shapes, strict=False)
-            torch.export.save(program, path)
+        with CAPTURE_LOCK:
+            torch.export.save(captured(model, args, call_kwargs, dynamic_shapes), path)
         return path
 
 

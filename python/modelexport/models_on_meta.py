@@ -48,7 +48,6 @@ def meta_model(
     config = transformers.AutoConfig.from_pretrained(
         path, local_files_only=True, trust_remote_code=trust_remote_code
     )
-    sources.leave_caches_out(config)
     model_class = sources.class_of(config, str(path), trust_remote_code)
     kind = _dtype(dtype if dtype is not None else getattr(config, "dtype", None))
     with parameters_on_meta():
@@ -57,6 +56,7 @@ def meta_model(
             model = model_class.from_config(config, dtype=kind, trust_remote_code=trust_remote_code)
         else:
             model = model_class._from_config(config, dtype=kind)
+    sources.leave_caches_out(model)
     return model.eval()
 
 

@@ -11,6 +11,7 @@ from torch.utils import _pytree
 
 from modelexport import inputs as model_inputs
 from modelexport.capture import CAPTURE_LOCK
+from modelexport.capture.results import plain_results
 from modelexport.capture.state import untouched
 from modelexport.kept_contents import kept_contents
 
@@ -35,7 +36,8 @@ def export_to_onnx(
     call_kwargs |= kwargs.pop("kwargs", None) or {}
     with CAPTURE_LOCK, untouched(model), kept_contents(model, args, call_kwargs):
         if exporter == "dynamo":
-            torch.onnx.export(model, args, str(path), kwargs=call_kwargs, dynamo=True, **kwargs)
+            with plain_results(model):
+                torch.onnx.export(model, args, str(path), kwargs=call_kwargs, dynamo=True, **kwargs)
         else:
             with called_with_tensors(model, args, call_kwargs) as call:
                 kwargs.setdefault("input_names", call.input_names)

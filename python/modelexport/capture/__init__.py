@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from torch.utils import _pytree as pytree
 
 from modelexport.capture import hollow, shapes
 from modelexport.capture.program import LiveProgram, live_program, user_inputs
+from modelexport.capture.results import plain_results
 from modelexport.capture.state import untouched
 
 # One capture at a time: torch.export keeps global state.
@@ -34,9 +36,18 @@ def capture_module(
         arguments = shapes.bound_arguments(model, args, kwargs)
         dynamic_shapes = shapes.from_dynamic_axes(dynamic_axes, arguments, input_names)
     dynamic_shapes, names = shapes.split(model, args, kwargs, dynamic_shapes)
-    with CAPTURE_LOCK, untouched(model), hollow.without_meta(model):
-        program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
+    with CAPTURE_LOCK, hollow.without_meta(model):
+        program = captured(model, args, kwargs, dynamic_shapes, strict)
         return _handed_over(program, type(model).__name__, names)
+
+
+def captured(
+    model: torch.nn.Module, args: tuple, kwargs: dict[str, Any], dynamic_shapes: Any, strict: bool = False
+) -> ExportedProgram:
+    """What `torch.export` makes of a model, which is left as it was. The caller holds the lock."""
+    # A strict capture would read the code of the hook, too.
+    with untouched(model), nullcontext() if strict else plain_results(model):
+        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
 
 
 def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tuple[LiveProgram, list[str]]:

@@ -1,5 +1,6 @@
 """`dynamic_shapes` as `torch.onnx.export` takes them: what of them is for `torch.export`, and what is names."""
 
+import difflib
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -66,9 +67,16 @@ def from_dynamic_axes(
     for name, given in axes.items():
         argument = by_name.get(name, name)
         if argument in shapes:
-            is_named = isinstance(given, Mapping)
-            shapes[argument] = dict(given) if is_named else dict.fromkeys(given, torch.export.Dim.DYNAMIC)
+            by_axis = given if isinstance(given, Mapping) else dict.fromkeys(given, torch.export.Dim.DYNAMIC)
+            shapes[argument] = {_from_front(axis, arguments[argument]): size for axis, size in by_axis.items()}
+        elif close := difflib.get_close_matches(name, [*by_name, *arguments], n=1, cutoff=0.8):
+            # Other names may be those of outputs, whose sizes follow from the inputs.
+            raise ValueError(f"dynamic_axes: there is no input {name!r}; did you mean {close[0]!r}?")
     return shapes
+
+
+def _from_front(axis: int, value: Any) -> int:
+    return axis + value.dim() if axis < 0 and isinstance(value, torch.Tensor) else axis
 
 
 def _collect(value: Any, shape: Any, names: AxisNames) -> None:

@@ -37,6 +37,19 @@ def made_inputs(model: torch.nn.Module, batch: int, shapes: list[tuple[int, ...]
     )
 
 
+def completed(model: torch.nn.Module, inputs: dict[str, torch.Tensor], batch: int) -> dict[str, torch.Tensor]:
+    """`inputs`, and what goes with them if the model does not run on them alone."""
+    rest = companions(model, getattr(model, "config", None), batch)
+    missing = {name: value for name, value in rest.items() if name not in inputs and not name.endswith("mask")}
+    if not missing:
+        return inputs
+    try:
+        run(model, inputs)
+        return inputs
+    except Exception:  # noqa: BLE001 (whatever a model raises says that something is missing)
+        return {**inputs, **missing}
+
+
 def run(model: torch.nn.Module, inputs: Any) -> None:
     args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
     with untouched(model), kept_contents(model, args, kwargs), torch.no_grad():

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -62,7 +63,7 @@ def from_factory(source: str) -> LiveModel:
 
 def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
     try:
-        import transformers
+        import transformers  # noqa: F401 (only to see that it is there)
     except ImportError as error:
         raise ValueError(
             f"{source}: Hugging Face models need the package transformers, which this Python ({sys.executable}) lacks: "
@@ -71,7 +72,7 @@ def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
     if Path(source).is_dir() and not Path(source, "config.json").exists():
         raise ValueError(f"{source}: has no config.json, so it is no folder of a Hugging Face model")
     try:
-        model = from_cache_or_hub(source, trust_remote_code)
+        model = local_first(source, lambda **where: from_pretrained(source, trust_remote_code, **where))
     except OSError as error:
         if Path(source).exists():
             raise ValueError(f"{source}: {error}") from error
@@ -79,47 +80,59 @@ def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
             f"{source}: is no file and no folder, and Hugging Face has no such model that can be reached from here or "
             "lies in the local cache"
         ) from error
-    leave_caches_out(model.config)
+    leave_caches_out(model)
     return LiveModel(model, repository=source)
 
 
-def from_cache_or_hub(source: str, trust_remote_code: bool) -> torch.nn.Module:
+def local_first(source: str, load: Callable[..., Any]) -> Any:
     """What lies on this machine is taken without asking the network, which may not be there."""
     try:
-        return from_pretrained(source, trust_remote_code, local_files_only=True)
+        return load(local_files_only=True)
     except OSError:
         if Path(source).exists():
             raise
-        return from_pretrained(source, trust_remote_code)
+        return load()
 
 
-def from_pretrained(source: str, trust_remote_code: bool, **options: Any) -> torch.nn.Module:
+def from_pretrained(source: str, trust_remote_code: bool, **where: Any) -> torch.nn.Module:
     import transformers
 
-    options |= {"trust_remote_code": True} if trust_remote_code else {}
-    config = transformers.AutoConfig.from_pretrained(source, **options)
+    # Without an answer transformers would ask for one on the terminal.
+    options = {"trust_remote_code": trust_remote_code, **where}
+    try:
+        config = transformers.AutoConfig.from_pretrained(source, **options)
+    except ValueError as error:
+        if trust_remote_code or "trust_remote_code" not in str(error):
+            raise
+        raise own_code(source) from error
     return class_of(config, source, trust_remote_code).from_pretrained(source, config=config, **options)
 
 
-def leave_caches_out(config: Any) -> None:
-    """A cache for the next token is Python's, not a tensor that a graph could return. Parts have their own setting."""
-    parts = [part for part in vars(config).values() if hasattr(part, "to_dict") and hasattr(part, "model_type")]
-    for part in [config, *parts]:
-        if getattr(part, "use_cache", None):
-            part.use_cache = False
+def own_code(source: str) -> ValueError:
+    return ValueError(f"{source}: has code of its own; read it, then pass --trust-remote-code to run it")
+
+
+def leave_caches_out(model: torch.nn.Module) -> None:
+    """A cache is for the next token, which a graph of one call does not have. Parts of a model may have settings of
+    their own, and copies of the settings of the whole."""
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if getattr(config, "use_cache", None):
+            config.use_cache = False
 
 
 def class_of(config: Any, source: str, trust_remote_code: bool) -> Any:
-    """The class that the configuration names, as it was when the model was saved."""
+    """The class that the model was saved from, as its configuration tells."""
     import transformers
 
-    if auto_map := getattr(config, "auto_map", None):
-        names = [name for name in auto_map if name.startswith("AutoModel")]
-        if not trust_remote_code:
-            raise ValueError(f"{source}: has code of its own; read it, then pass --trust-remote-code to run it")
-        if names:
-            return getattr(transformers, names[0])
-    for name in config.architectures or ():
+    names = config.architectures or []
+    own = {name: where for name, where in (getattr(config, "auto_map", None) or {}).items() if name.startswith("AutoModel")}
+    if own and trust_remote_code:
+        saved = [name for name, where in own.items() if str(where).rpartition(".")[2] in names]
+        return getattr(transformers, [*saved, *own][0])
+    for name in names:
         if found := getattr(transformers, name, None):
             return found
+    if own:
+        raise own_code(source)
     return transformers.AutoModel
