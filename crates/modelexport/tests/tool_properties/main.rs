@@ -1,5 +1,10 @@
 //! What holds for every model: the commands on modules lose nothing, find nothing where nothing is, and undo each other.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on should stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop"
+)]
 
 mod random_model;
 

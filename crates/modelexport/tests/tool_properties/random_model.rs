@@ -212,7 +212,7 @@ impl Maker<'_> {
     /// A node with one result, whose type the graph tells.
     fn made(&mut self, scope: ScopeId, operator: &str, inputs: &[&Name]) -> Name {
         let result: Name = format!("value{}", self.graph.nodes.len()).into();
-        self.node(scope, operator, inputs, &[result.clone()]);
+        self.node(scope, operator, inputs, std::slice::from_ref(&result));
         self.graph.value_infos.push(info(&result, FLOAT, &SIZES));
         result
     }
@@ -233,7 +233,7 @@ impl Maker<'_> {
                 scope,
                 operator,
                 &[input],
-                &[inner.clone()],
+                std::slice::from_ref(&inner),
             );
             let graph = Graph {
                 name: name.into(),
