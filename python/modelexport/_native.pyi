@@ -14,9 +14,6 @@ def run_tool(arguments: list[str]) -> tuple[int, bytes, list[str]]:
     """Runs the `modelexport` command and prints nothing. Returns the exit status, the output and the warnings; what
     the command would call an error is raised."""
 
-def panic_for_tests(message: str) -> None:
-    """Panics in the native part, to show what becomes of it."""
-
 def export_archive(source: Path, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes, list[str]]:
     """Exports an archive that `torch.export.save` wrote. Returns the summary and the sidecar, both as JSON, and what
     the user should know."""

@@ -31,7 +31,6 @@ _TORCH_OPTIONS: dict[str, tuple[Any, ...]] = {
     "profile": (False, True),
     "dump_exported_program": (False,),
     "artifacts_dir": (".",),
-    "export_modules_as_functions": (False,),
     "autograd_inlining": (True,),
     "fallback": (False,),
 }
@@ -61,6 +60,7 @@ def export(
     keep_batch_norm: bool = False,
     dynamic_axes: Mapping[str, Any] | None = None,
     export_params: bool = True,
+    export_modules_as_functions: "bool | Iterable[type[torch.nn.Module] | str]" = False,
     verbose: bool | None = None,
     progress: Callable[[str], None] | None = None,
     **others: Any,
@@ -96,8 +96,10 @@ def export(
         keep_batch_norm: leave batch norms of a convolution nodes of their own, instead of folding them into its weights.
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
+        export_modules_as_functions: classes whose modules become ONNX local functions, or selectors of modules
+            (docs/analyze.md); True for all modules.
         verbose: print what is done and how long it took.
-        progress: is told the name of each step when it begins: `trace` (the capture), `export` (lowering, tags, files).
+        progress: is told the name of each step when it begins: `trace` (the capture), `export` (lowering), `tag`, `write`.
 
     Raises:
         UnsupportedOperators: the program uses operators that cannot be exported; all of them are listed.
@@ -123,24 +125,23 @@ def export(
         "torch_nn_exceptions": None if torch_nn_exceptions is None else list(torch_nn_exceptions),
         "rules": None if rules is None else Path(rules),
         "tag_format": tag_format,
+        "functions": _functions(export_modules_as_functions),
+        "progress": progress or (lambda step: None),
     }
     if not choices["overwrite"] and os.path.lexists(output):
         # The capture may take minutes; the native part looks again.
         raise FileExistsError(17, "exists already; pass overwrite=True or choose another name", str(output))
-    step = progress or (lambda name: None)
     began = time.perf_counter()
     if isinstance(model, (str, os.PathLike)):
         _refuse_inputs(args, kwargs, "an archive")
         choices["dimension_names"] = _archive_dimension_names(dynamic_shapes)
-        step("export")
         told = _native.export_archive(Path(model), output, choices)
         seconds = {}
     else:
-        step("trace")
+        choices["progress"]("trace")
         live, names = _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, choices["input_names"], strict)
         seconds = {"capture": time.perf_counter() - began}
         choices["dimension_names"] = names
-        step("export")
         told = _native.export_program(live, output, choices)
     summary, hierarchy, notes = told
     for note in notes:
@@ -237,6 +238,17 @@ def _names(what: str, names: Sequence[str] | None) -> list[str]:
     if bad := [name for name in names if not isinstance(name, str)]:
         raise TypeError(f"{what}: {bad[0]!r} is not a string")
     return names
+
+
+def _functions(chosen: Any) -> str | None:
+    """Selectors of the modules that become functions, joined by commas; nothing between them for all modules."""
+    if isinstance(chosen, bool):
+        return "" if chosen else None
+    chosen = [chosen] if isinstance(chosen, (str, type)) else list(chosen)
+    if bad := [each for each in chosen if not isinstance(each, (str, type)) or not each]:
+        raise TypeError(f"export_modules_as_functions: {bad[0]!r} is neither a class of modules nor a selector")
+    selectors = [each if isinstance(each, str) else f"class:{each.__module__}.{each.__qualname__}" for each in chosen]
+    return ",".join(sorted(selectors)) or None
 
 
 def _refuse_inputs(args: Any, kwargs: Any, what: str) -> None:

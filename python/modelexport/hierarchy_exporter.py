@@ -61,7 +61,8 @@ class HierarchyExporter:
         """Writes `path` and its sidecar, and returns statistics.
 
         `inputs` is a tensor, a tuple of positional or a dict of keyword arguments. Other keyword arguments go to the
-        exporter. `progress` is told the name of each step when it begins: `trace`, `export`, `tag`.
+        exporter. `progress` is told the name of each step when it begins: `trace`, `export`, `tag`, and `write` where that is
+        a step of its own.
 
         The result has the keys of the sidecar's `statistics`, and `strategy`, `path`, `files` and `seconds` (by step).
         """

@@ -30,6 +30,7 @@ pub fn run_tool<'py>(
 }
 
 /// Panics in the native part, to show what becomes of it.
+#[cfg(feature = "panic-for-tests")]
 #[pyfunction]
 pub fn panic_for_tests(py: Python<'_>, message: String) -> PyResult<()> {
     gate::run(py, &gate::Stop::default(), || std::panic::resume_unwind(Box::new(message)))

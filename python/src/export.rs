@@ -8,6 +8,7 @@ use std::time::Instant;
 use modelexport::embedding::Embed;
 use modelexport::export::{self, Options};
 use modelexport::export_summary::{ForSummary, Seconds, Summary};
+use modelexport::functions::{self, Modules};
 use modelexport::policy::{Policy, Preset};
 use modelexport::tags::TagFormat;
 use modelexport::{Error, interface, rules, weights_from};
@@ -44,6 +45,10 @@ pub struct Choices {
     torch_nn_exceptions: Option<Vec<String>>,
     rules: Option<PathBuf>,
     tag_format: String,
+    /// Selectors of the modules that become functions, joined by commas; empty for all modules.
+    functions: Option<String>,
+    /// Is called with the name of each step.
+    progress: Py<PyAny>,
 }
 
 /// The summary and the sidecar, both as JSON, and what the user should know.
@@ -118,6 +123,8 @@ fn run<'py>(
     let (mut options, mode) = options(&choices)?;
     let stop = gate::Stop::default();
     let flag = stop.flag();
+    // Whoever listens is told and not asked: what it raises is not the export's.
+    let tell = |step: &str| Python::attach(|py| drop(choices.progress.call1(py, (step,))));
     let work = || -> Result<(Summary, Vec<u8>, Vec<String>), Error> {
         let began = Instant::now();
         let settings = Settings { overwrite: choices.overwrite, ..Settings::default() };
@@ -136,14 +143,23 @@ fn run<'py>(
         interface::rename_inputs(&mut program, &choices.input_names)?;
         interface::rename_outputs(&mut program, &choices.output_names)?;
         let was_read = began.elapsed();
-        let exported = export::export(program, sources, told, &options)
+        tell("export");
+        let lowered = export::lower(program, sources, &options)
             .map_err(|error| Error::Export { path: name.to_owned(), error })?;
+        tell("tag");
+        let mut exported = export::tag(lowered, told, &options);
+        if let Some(selector) = &choices.functions {
+            let modules =
+                if selector.is_empty() { Modules::All } else { Modules::Selected(selector.clone()) };
+            exported = functions::convert_exported(exported, &modules, output)?;
+        }
         let hierarchy = exported
             .sidecar
             .to_bytes()
             .map_err(|source| Error::Write { path: sidecar::path_beside(output), source })?;
         let was_lowered = began.elapsed();
         let statistics = ForSummary::new(&exported.sidecar);
+        tell("write");
         let files = export::write(transaction, exported, sources, mode, &mut |_| {})?;
         let total = began.elapsed();
         let seconds = Seconds {

@@ -13,11 +13,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::{panic_for_tests, run_command, run_tool};
+    use super::command::{run_command, run_tool};
     #[pymodule_export]
     use super::export::{export_archive, export_program};
     #[pymodule_export]
     use super::trace::{check_trace, content_fingerprint};
+
+    #[cfg(feature = "panic-for-tests")]
+    #[pymodule_export]
+    use super::command::panic_for_tests;
 
     #[allow(non_upper_case_globals)]
     #[pymodule_export]

@@ -80,15 +80,17 @@ def binary() -> Path:
     return built
 
 
-def run(*arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess:
+def run(*arguments: str | Path, timeout: float = 300, **options) -> subprocess.CompletedProcess:
     """Run the command line, whatever its exit code."""
     command = [str(binary()), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
 
 
-def modelexport(*arguments: str | Path, expect: int = 0, timeout: float = 300) -> subprocess.CompletedProcess:
+def modelexport(
+    *arguments: str | Path, expect: int = 0, timeout: float = 300, **options
+) -> subprocess.CompletedProcess:
     """Run the command line and check its exit code; the message of a failure is what it printed."""
-    ended = run(*arguments, timeout=timeout)
+    ended = run(*arguments, timeout=timeout, **options)
     said = f"{' '.join(ended.args)}\nexit {ended.returncode}, expected {expect}\n{ended.stdout}{ended.stderr}"
     assert ended.returncode == expect, said
     return ended

@@ -42,7 +42,7 @@ def test_every_strategy_gives_a_tagged_file_that_computes_the_same(strategy, exp
     assert (statistics["strategy"], statistics["coverage"]) == (strategy, 1.0)
     assert statistics["files"] == [str(tmp_path / "m.onnx"), str(tmp_path / "m_hierarchy.json")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "m_hierarchy.json"], "nothing else is left"
-    assert steps == ["trace", "export", *(["tag"] if strategy != "native" else [])]
+    assert steps == ["trace", "export", "tag", *(["write"] if strategy == "native" else [])]
     assert set(steps) | {"total"} <= set(statistics["seconds"])
     proto = onnx.load(tmp_path / "m.onnx")
     onnx.checker.check_model(proto)

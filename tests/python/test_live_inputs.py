@@ -25,6 +25,7 @@ def request(source, output, **given) -> dict:
         "weights_from": None,
         "embed": "doc-string,metadata-props",
         "source_info": False,
+        "keep_batch_norm": False,
         "policy": policy,
         "strategy": "native",
         "exporter": "dynamo",
@@ -115,7 +116,7 @@ def test_models_of_several_parts_need_no_description(build, tmp_path):
     build().save_pretrained(tmp_path / "model")
     steps = []
     job.run(request(tmp_path / "model", tmp_path / "m.onnx"), steps.append)
-    assert steps == ["load", "trace", "export"]
+    assert steps == ["load", "trace", "export", "tag", "write"]
     outputs = [value.name for value in onnx.load(tmp_path / "m.onnx").graph.output]
     assert outputs and not any(name.startswith("past_key_values") for name in outputs)
 

@@ -1,5 +1,6 @@
 """The functions of the package: what they give back, and what they raise."""
 
+import ast
 import json
 import os
 import pickle
@@ -13,6 +14,7 @@ import pytest
 import python_models
 import support
 import torch
+from modelexport import _native
 
 PACKAGE = support.ROOT / "python"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
@@ -53,6 +55,16 @@ def test_every_public_name_is_there():
         assert getattr(modelexport, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         modelexport.no_such_name
+
+
+def test_type_checkers_see_every_public_name():
+    stub = ast.parse((PACKAGE / "modelexport" / "__init__.pyi").read_text())
+    imported = {alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert imported == modelexport._HOMES
+    assert (PACKAGE / "modelexport" / "py.typed").exists()
+    native = ast.parse((PACKAGE / "modelexport" / "_native.pyi").read_text())
+    described = {node.name for node in native.body if isinstance(node, ast.FunctionDef)}
+    assert described == {name for name, value in vars(_native).items() if callable(value)} - {"panic_for_tests"}
 
 
 # ---- the result
@@ -193,9 +205,8 @@ def test_memory_without_an_address_is_refused_and_not_read(tmp_path, monkeypatch
         modelexport.export(*stack(), tmp_path / "m.onnx")
 
 
-def test_a_panic_of_the_native_part_is_an_exception(monkeypatch):
-    from modelexport import _native
-
+@pytest.mark.skipif(not hasattr(_native, "panic_for_tests"), reason="built without the feature panic-for-tests")
+def test_a_panic_of_the_native_part_is_an_exception():
     with pytest.raises(modelexport.InternalError, match="a fault of modelexport, please report it: on purpose"):
         _native.panic_for_tests("on purpose")
 

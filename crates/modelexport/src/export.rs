@@ -38,6 +38,13 @@ pub struct Exported {
 /// The metadata key that torch uses for stack traces.
 const STACK_TRACE: &str = "pkg.torch.onnx.stack_trace";
 
+/// A model that is not tagged yet, and the program that it was lowered from.
+#[derive(Debug)]
+pub struct Lowered {
+    model: Model,
+    program: Program,
+}
+
 /// Lowers `program`, whose weights lie in `sources`, and tags every node.
 pub fn export(
     program: Program,
@@ -45,15 +52,26 @@ pub fn export(
     source: sidecar::Source,
     options: &Options,
 ) -> Result<Exported, lower::Error> {
+    Ok(tag(lower(program, sources, options)?, source, options))
+}
+
+/// The first half of [`export()`].
+pub fn lower(program: Program, sources: &Sources, options: &Options) -> Result<Lowered, lower::Error> {
     let load = |weight: &Weight| load_small(weight, sources);
-    let (mut model, program) = lower::lower(program, &options.lower, &load)?;
+    let (model, program) = lower::lower(program, &options.lower, &load)?;
+    Ok(Lowered { model, program })
+}
+
+/// The second half of [`export()`].
+pub fn tag(lowered: Lowered, source: sidecar::Source, options: &Options) -> Exported {
+    let Lowered { mut model, program } = lowered;
     let tags = Tags::new(&program.modules, &options.policy, options.tag_format);
     let tagger_options = tagger::Options { embed: options.embed, strategy: "native".to_owned(), source };
     let sidecar = tagger::annotate(&mut model, &program.modules, &program.scopes, &tags, &tagger_options);
     if options.source_info {
         add_stack_traces(&mut model, &program);
     }
-    Ok(Exported { model, sidecar })
+    Exported { model, sidecar }
 }
 
 /// What the sidecar says about where a model comes from.

@@ -8,6 +8,7 @@
 mod arrange;
 mod build;
 mod error;
+mod exported;
 mod inline;
 mod key;
 mod record;
@@ -22,6 +23,7 @@ use serde::Serialize;
 use crate::tagged_file::TaggedFile;
 
 pub use error::Error;
+pub use exported::{Modules, convert_exported};
 pub use inline::{Inlined, inline};
 pub use sidecar::sidecar_for;
 

@@ -58,6 +58,23 @@ impl TaggedFile {
         Ok(TaggedFile { path, model, sources, source, hierarchy, tags, sidecar, sidecar_problem })
     }
 
+    /// A model that was just exported and is not written yet. Its weights are where the export found them, not in
+    /// [`TaggedFile::sources`].
+    pub(crate) fn of_export(mut model: Model, sidecar: &Sidecar, path: &Path) -> Self {
+        let hierarchy = from_onnx(&mut model, Some(sidecar));
+        let tags = recorded_tags::tags(&hierarchy, Some(sidecar));
+        TaggedFile {
+            path: path.to_owned(),
+            model,
+            sources: Sources::new(),
+            source: SourceId(0),
+            hierarchy,
+            tags,
+            sidecar: None,
+            sidecar_problem: None,
+        }
+    }
+
     /// There are nodes, and nothing tells their modules.
     pub fn says_nothing(&self) -> bool {
         let hierarchy = &self.hierarchy;

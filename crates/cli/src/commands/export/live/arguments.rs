@@ -75,6 +75,10 @@ impl LiveArguments {
         }
     }
 
+    pub fn exporter_given(&self) -> bool {
+        self.exporter.is_some()
+    }
+
     pub fn exporter(&self) -> &'static str {
         match self.exporter {
             None | Some(ExporterArgument::Dynamo) => "dynamo",

@@ -11,6 +11,7 @@ use modelexport::diagnosis::Diagnosis;
 use modelexport::export_summary::{File, Weights};
 use modelexport_io::ErrorKind;
 use modelexport_io::sidecar::Statistics;
+use modelexport_io::weights::WeightsMode;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -84,14 +85,8 @@ fn request(
     session: &Session,
 ) -> Result<serde_json::Value, Failure> {
     let live = &arguments.live;
-    if live.strategy() != NATIVE && arguments.weights != modelexport_io::weights::WeightsMode::Auto {
-        let text = "--weights: torch's exporters decide where weights go; only for --strategy native";
-        return Err(Failure::new(text, ErrorKind::BadInput));
-    }
-    if live.strategy() != NATIVE && arguments.weights_from.is_some() {
-        let text =
-            "--weights-from: torch's exporters take weights from the model; only for --strategy native";
-        return Err(Failure::new(text, ErrorKind::BadInput));
+    if let Some((option, reason)) = refused(arguments) {
+        return Err(Failure::new(format!("{option}: {reason}"), ErrorKind::BadInput));
     }
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -104,6 +99,7 @@ fn request(
         "weights_from": arguments.weights_from,
         "embed": arguments.embed.name(),
         "source_info": arguments.source_info,
+        "keep_batch_norm": arguments.keep_batch_norm,
         "policy": arguments.policy.as_given(),
         "strategy": live.strategy(),
         "exporter": live.exporter(),
@@ -115,6 +111,35 @@ fn request(
         "trust_remote_code": live.trust_remote_code,
         "verbose": session.is_verbose(),
     }))
+}
+
+/// An option that was given and means nothing for this model, and why.
+fn refused(arguments: &super::Arguments) -> Option<(&'static str, &'static str)> {
+    let of_files = "only for captured programs (.pt2) and with --weights-from";
+    let of_torch = "only for --strategy native; torch's exporters decide for themselves";
+    let is_native = arguments.live.strategy() == NATIVE;
+    let given = [
+        (
+            !arguments.dim_name.is_empty(),
+            "--dim-name",
+            "a live model's dimensions are named by --dynamic-axes",
+        ),
+        (
+            arguments.weights == WeightsMode::Reference && arguments.weights_from.is_none(),
+            "--weights reference",
+            of_files,
+        ),
+        (!is_native && arguments.weights_from.is_some(), "--weights-from", of_torch),
+        (!is_native && arguments.weights != WeightsMode::Auto, "--weights", of_torch),
+        (!is_native && arguments.keep_batch_norm, "--keep-batch-norm", of_torch),
+        (!is_native && arguments.source_info, "--source-info", of_torch),
+        (
+            is_native && arguments.live.exporter_given(),
+            "--exporter",
+            "only for another --strategy than native",
+        ),
+    ];
+    given.into_iter().find(|(is_given, ..)| *is_given).map(|(_, option, reason)| (option, reason))
 }
 
 fn tell(
