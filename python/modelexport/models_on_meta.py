@@ -39,15 +39,13 @@ def meta_model(
     if not (path / "config.json").is_file():
         raise ValueError(f"{path}: has no config.json, so it is no folder of a Hugging Face model")
     try:
-        import transformers
+        import transformers  # noqa: F401 (only to see that it is there)
     except ImportError as error:
         raise ImportError(
             f"Hugging Face models need the package transformers, which this Python ({sys.executable}) lacks: "
             "pip install transformers"
         ) from error
-    config = transformers.AutoConfig.from_pretrained(
-        path, local_files_only=True, trust_remote_code=trust_remote_code
-    )
+    config = sources.configuration(str(path), trust_remote_code, local_files_only=True)
     model_class = sources.class_of(config, str(path), trust_remote_code)
     kind = _dtype(dtype if dtype is not None else getattr(config, "dtype", None))
     with parameters_on_meta():

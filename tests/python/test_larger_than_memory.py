@@ -171,7 +171,14 @@ def test_code_of_the_folder_is_not_run_unless_asked(tmp_path):
     small_llama(tmp_path, torch.float32)
     config = json.loads((tmp_path / "config.json").read_text())
     config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}
-    (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "evil.py").write_text("raise SystemExit('ran')\n")
-    with pytest.raises(ValueError, match="code of its own"):
-        modelexport.meta_model(tmp_path)
+
+    def build(changes):
+        (tmp_path / "config.json").write_text(json.dumps(config | changes))
+        return modelexport.meta_model(tmp_path)
+
+    # transformers has a class of that name, and it is taken from there.
+    assert type(build({})).__module__.startswith("transformers.")
+    for changes in [{"architectures": ["Evil"]}, {"model_type": "evil"}]:
+        with pytest.raises(ValueError, match="has code of its own; read it, then pass --trust-remote-code to run it"):
+            build(changes)

@@ -95,17 +95,21 @@ def local_first(source: str, load: Callable[..., Any]) -> Any:
 
 
 def from_pretrained(source: str, trust_remote_code: bool, **where: Any) -> torch.nn.Module:
+    config = configuration(source, trust_remote_code, **where)
+    model_class = class_of(config, source, trust_remote_code)
+    return model_class.from_pretrained(source, config=config, trust_remote_code=trust_remote_code, **where)
+
+
+def configuration(source: str, trust_remote_code: bool, **where: Any) -> Any:
     import transformers
 
-    # Without an answer transformers would ask for one on the terminal.
-    options = {"trust_remote_code": trust_remote_code, **where}
     try:
-        config = transformers.AutoConfig.from_pretrained(source, **options)
+        # Without an answer transformers would ask for one on the terminal.
+        return transformers.AutoConfig.from_pretrained(source, trust_remote_code=trust_remote_code, **where)
     except ValueError as error:
         if trust_remote_code or "trust_remote_code" not in str(error):
             raise
         raise own_code(source) from error
-    return class_of(config, source, trust_remote_code).from_pretrained(source, config=config, **options)
 
 
 def own_code(source: str) -> ValueError:
@@ -122,7 +126,8 @@ def leave_caches_out(model: torch.nn.Module) -> None:
 
 
 def class_of(config: Any, source: str, trust_remote_code: bool) -> Any:
-    """The class that the model was saved from, as its configuration tells."""
+    """The class that the model was saved from, as its configuration tells. One that transformers has is taken from there,
+    unless the folder's own code is trusted."""
     import transformers
 
     names = config.architectures or []
