@@ -26,6 +26,6 @@ fn time_grows_linearly_with_nodes() {
         });
         runs.fold(f64::INFINITY, f64::min)
     };
-    let (half, whole) = (best(2_000), best(4_000));
+    let (half, whole) = (best(50_000), best(100_000));
     assert!(whole / half <= 2.2, "{half} s for half the nodes, {whole} s for all");
 }
