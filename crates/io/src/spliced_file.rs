@@ -18,6 +18,7 @@ pub fn stage(
 ) -> Result<u64, Error> {
     let target = transaction.model().to_path_buf();
     let mut output = transaction.create(&target, Role::Model)?;
+    output.reserve(spliced.len())?;
     let mut streamer = Streamer::new(sources, progress);
     for piece in spliced.pieces() {
         match piece {

@@ -21,7 +21,7 @@ impl Literal {
     /// A 0-D tensor; integers wrap and floats round to `dtype` as PyTorch's `fill` does. `None` for types that
     /// have no number.
     pub fn scalar(dtype: DType, value: Number) -> Option<Literal> {
-        Some(Literal { dtype, dims: Vec::new(), bytes: value.to_bytes(dtype)? })
+        Literal::from_numbers(dtype, Vec::new(), [value])
     }
 
     /// `values` in the shape `dims`, converted to `dtype`.
@@ -30,9 +30,11 @@ impl Literal {
         dims: Vec<i64>,
         values: impl IntoIterator<Item = Number>,
     ) -> Option<Literal> {
-        let mut bytes = Vec::new();
+        let values = values.into_iter();
+        let length = dtype.byte_len(values.size_hint().0 as u64).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(length as usize);
         for value in values {
-            bytes.extend(value.to_bytes(dtype)?);
+            value.push_bytes(dtype, &mut bytes)?;
         }
         Some(Literal { dtype, dims, bytes })
     }
@@ -98,21 +100,23 @@ impl Number {
         }
     }
 
-    fn to_bytes(self, dtype: DType) -> Option<Vec<u8>> {
+    /// `None` for types that have no number.
+    fn push_bytes(self, dtype: DType, bytes: &mut Vec<u8>) -> Option<()> {
         let int = || self.as_i64();
         let float = || self.as_f64();
-        Some(match dtype {
-            DType::Bool => vec![u8::from(float() != 0.0)],
-            DType::U8 | DType::I8 => vec![int() as u8],
-            DType::U16 | DType::I16 => (int() as u16).to_le_bytes().to_vec(),
-            DType::U32 | DType::I32 => (int() as u32).to_le_bytes().to_vec(),
-            DType::U64 | DType::I64 => int().to_le_bytes().to_vec(),
-            DType::F16 => f16::from_f64(float()).to_le_bytes().to_vec(),
-            DType::BF16 => bf16::from_f64(float()).to_le_bytes().to_vec(),
-            DType::F32 => (float() as f32).to_le_bytes().to_vec(),
-            DType::F64 => float().to_le_bytes().to_vec(),
+        match dtype {
+            DType::Bool => bytes.push(u8::from(float() != 0.0)),
+            DType::U8 | DType::I8 => bytes.push(int() as u8),
+            DType::U16 | DType::I16 => bytes.extend((int() as u16).to_le_bytes()),
+            DType::U32 | DType::I32 => bytes.extend((int() as u32).to_le_bytes()),
+            DType::U64 | DType::I64 => bytes.extend(int().to_le_bytes()),
+            DType::F16 => bytes.extend(f16::from_f64(float()).to_le_bytes()),
+            DType::BF16 => bytes.extend(bf16::from_f64(float()).to_le_bytes()),
+            DType::F32 => bytes.extend((float() as f32).to_le_bytes()),
+            DType::F64 => bytes.extend(float().to_le_bytes()),
             _ => return None,
-        })
+        }
+        Some(())
     }
 }
 

@@ -6,9 +6,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rustix::fs::{FileType, Mode};
+use rustix::fs::{FallocateFlags, FileType, Mode};
+use rustix::io::Errno;
 
 use super::flusher::{Flusher, Manner};
 use super::folder::{self, Folder};
@@ -25,6 +26,10 @@ const FLUSH_FROM: u64 = 64 << 20;
 /// Others are sent to the disk from here on, without waiting: so much the system would write at once, and slowly.
 const SEND_FROM: u64 = 1 << 30;
 
+/// Files from this size on get their place on the disk before they are written, which is a third cheaper than getting
+/// it piece by piece.
+const RESERVE_FROM: u64 = 1 << 20;
+
 /// A new file, written from front to back. It gets its name when the transaction commits; dropped, it vanishes.
 #[derive(Debug)]
 pub struct OutputFile {
@@ -37,8 +42,12 @@ pub struct OutputFile {
     stop: Option<Arc<AtomicBool>>,
     /// Written to the file, or promised by [`OutputFile::allocate`].
     written: u64,
+    /// Of what was promised: bytes that nobody has written yet.
+    missing: Arc<AtomicU64>,
     /// What comes after `written` and is not in the file yet.
     buffer: Vec<u8>,
+    /// How long the file was made by [`OutputFile::reserve`].
+    reserved: u64,
     flusher: Option<Flusher>,
 }
 
@@ -67,7 +76,9 @@ impl OutputFile {
             durability: settings.durability,
             stop,
             written: 0,
+            missing: Arc::default(),
             buffer: Vec::new(),
+            reserved: 0,
             flusher: None,
         })
     }
@@ -87,6 +98,22 @@ impl OutputFile {
         self.written + self.buffer.len() as u64
     }
 
+    /// Takes the place on the disk that `length` bytes need, so that a disk that is too small is known at once. File
+    /// systems that cannot do that take it as the file grows.
+    pub fn reserve(&mut self, length: u64) -> Result<(), Error> {
+        if length < RESERVE_FROM {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&*self.file, FallocateFlags::empty(), 0, length) {
+            Ok(()) => self.reserved = length,
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                return Err(Error::of_write(&self.target, errno));
+            }
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.buffer.len() + bytes.len() <= PIECE {
             self.buffer.extend_from_slice(bytes);
@@ -99,7 +126,7 @@ impl OutputFile {
         }
         let start = self.written;
         self.written += bytes.len() as u64;
-        self.write_at(start, bytes)?;
+        self.writer().put(start, bytes)?;
         self.completed(bytes.len() as u64);
         Ok(())
     }
@@ -116,23 +143,24 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Skips `length` bytes that the caller fills through a [`Writer`] or with [`OutputFile::write_at`], and
-    /// reports with [`OutputFile::completed`]. Returns where they start.
+    /// Skips `length` bytes that the caller fills through a [`Writer`] and reports with
+    /// [`OutputFile::completed`]. Returns where they start.
     pub(crate) fn allocate(&mut self, length: u64) -> Result<u64, Error> {
         self.flush_buffer()?;
         let start = self.written;
         self.written += length;
+        self.missing.fetch_add(length, Ordering::Relaxed);
         Ok(start)
-    }
-
-    /// Writes into an allocated range.
-    pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.writer().write_at(offset, bytes)
     }
 
     /// Writes into allocated ranges, also from other threads. The file can be finished once all writers are gone.
     pub(crate) fn writer(&self) -> Writer {
-        Writer { file: self.file.clone(), target: self.target.as_path().into(), stop: self.stop.clone() }
+        Writer {
+            file: self.file.clone(),
+            target: self.target.as_path().into(),
+            stop: self.stop.clone(),
+            missing: self.missing.clone(),
+        }
     }
 
     /// Tells that bytes of an allocated range are written or about to be, so that they can go to the disk.
@@ -155,7 +183,7 @@ impl OutputFile {
         let start = self.written;
         self.written += self.buffer.len() as u64;
         let buffer = std::mem::take(&mut self.buffer);
-        self.write_at(start, &buffer)?;
+        self.writer().put(start, &buffer)?;
         self.completed(buffer.len() as u64);
         self.buffer = buffer;
         self.buffer.clear();
@@ -165,9 +193,14 @@ impl OutputFile {
     /// Everything is in the file and, by its durability, on the disk.
     pub(super) fn finish(mut self) -> Result<FinishedFile, Error> {
         self.flush_buffer()?;
+        let missing = self.missing.load(Ordering::Relaxed);
+        if self.reserved > self.written {
+            self.file.set_len(self.written).map_err(|source| Error::of_write(&self.target, source))?;
+        }
         let flushed = self.flusher.take().map_or(Ok(()), Flusher::finish);
         let outcome = flushed.and_then(|()| match self.durability {
             _ if Arc::strong_count(&self.file) > 1 => Err(io::Error::other("it is still being written")),
+            _ if missing > 0 => Err(io::Error::other(format!("{missing} of its bytes were never written"))),
             Durability::ProcessCrash => Ok(()),
             Durability::PowerLoss | Durability::WhereReplacing => self.file.sync_data(),
         });
@@ -189,12 +222,18 @@ pub(crate) struct Writer {
     file: Arc<File>,
     target: Arc<Path>,
     stop: Option<Arc<AtomicBool>>,
+    missing: Arc<AtomicU64>,
 }
 
 impl Writer {
-    /// The file itself, for copies inside the kernel into an allocated range.
+    /// The file itself, for copies inside the kernel into an allocated range, which [`Writer::filled`] reports.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Tells of bytes that were written into an allocated range by other ways than [`Writer::write_at`].
+    pub fn filled(&self, bytes: u64) {
+        self.missing.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// An error once somebody wants no more of it.
@@ -209,6 +248,12 @@ impl Writer {
 
     /// Writes into an allocated range.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.put(offset, bytes)?;
+        self.filled(bytes.len() as u64);
+        Ok(())
+    }
+
+    fn put(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let mut at = offset;
         for piece in bytes.chunks(PIECE) {
             self.check_stop()?;

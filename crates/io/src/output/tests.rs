@@ -372,11 +372,46 @@ fn writes_of_all_sizes_join_in_order_with_padding_between() {
     }
     let start = file.allocate(3).unwrap();
     file.write_all(b"after").unwrap();
-    file.write_at(start, b"mid").unwrap();
+    file.writer().write_at(start, b"mid").unwrap();
     expected.extend_from_slice(b"midafter");
     transaction.stage(file).unwrap();
     transaction.commit().unwrap();
     assert_eq!(fs::read(stage.model()).unwrap(), expected);
+}
+
+#[test]
+fn a_file_with_bytes_that_nobody_wrote_is_not_staged() {
+    let stage = Stage::new();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+    let start = file.allocate(5).unwrap();
+    file.writer().write_at(start, b"mid").unwrap();
+    let error = transaction.stage(file).unwrap_err();
+    let path = stage.model().display().to_string();
+    assert_eq!(error.to_string(), format!("{path}: cannot write: 2 of its bytes were never written"));
+}
+
+#[test]
+fn a_file_is_as_long_as_what_was_written_however_much_was_reserved() {
+    let stage = Stage::new();
+    for reserved in [0, 3, 5 << 20] {
+        let mut transaction = Transaction::begin(&stage.model(), OVERWRITE).unwrap();
+        let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+        file.reserve(reserved).unwrap();
+        file.write_all(&[7; 4 << 20]).unwrap();
+        transaction.stage(file).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(fs::read(stage.model()).unwrap(), vec![7; 4 << 20], "{reserved} reserved");
+    }
+}
+
+#[test]
+fn a_disk_that_is_too_small_is_known_before_anything_is_written() {
+    let stage = Stage::new();
+    let mut transaction = Transaction::begin(&stage.model(), Settings::default()).unwrap();
+    let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+    let error = file.reserve(1 << 60).unwrap_err();
+    assert!(matches!(&error, Error::DiskFull { path, .. } if *path == stage.model()), "{error}");
 }
 
 #[test]

@@ -68,8 +68,11 @@ mod tests {
         let target = folder.path().join("m.onnx.data");
         let mut transaction = Transaction::begin(&folder.path().join("m.onnx"), Settings::default()).unwrap();
         let mut file: OutputFile = transaction.create(&target, Role::Data).unwrap();
-        file.allocate(length).unwrap();
-        file.write_at(length - 1, b"x").unwrap();
+        let start = file.allocate(length).unwrap();
+        let writer = file.writer();
+        writer.filled(length - 1);
+        writer.write_at(start + length - 1, b"x").unwrap();
+        drop(writer);
         let file = file.finish().unwrap();
         let twin = Twin::of(&file, Durability::ProcessCrash).unwrap().unwrap();
         (file, twin, folder)

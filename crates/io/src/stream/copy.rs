@@ -71,6 +71,7 @@ fn copy(
         if copied == 0 {
             return copy_through_memory(writer, source, from + done, to + done, length - done, scratch);
         }
+        writer.filled(copied);
         done += copied;
     }
     Ok(())
@@ -109,8 +110,7 @@ fn copy_through_memory(
 ) -> Result<(), Error> {
     let mut done = 0;
     while done < length {
-        let bytes = &mut scratch.part;
-        bytes.resize(BUFFER.min(length - done) as usize, 0);
+        let bytes = scratch.part.of(BUFFER.min(length - done) as usize);
         read_at(source, from + done, bytes)?;
         writer.write_at(to + done, bytes)?;
         done += bytes.len() as u64;

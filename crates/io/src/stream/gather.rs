@@ -12,7 +12,7 @@ use crate::source::Source;
 
 use super::blocks::{Block, Blocks};
 use super::layout::{Image, Layout};
-use super::pool::{Kind, Pool, Scratch};
+use super::pool::{Buffer, Kind, Pool, Scratch};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
@@ -41,10 +41,10 @@ pub(super) fn append(
     if layout.length <= SMALL
         && let Some(block) = blocks.only()
     {
-        let mut image = Vec::new();
+        let mut image = Buffer::default();
         let mut result = vec![0; layout.length as usize];
         let loaded = load(source, &layout, &block, &mut image)?;
-        put_in_order(source, &layout, &loaded, &block, &image, &mut result)?;
+        put_in_order(&layout, &loaded, &block, &mut result)?;
         output.write_all(&result)?;
         progress(layout.length);
         return Ok(());
@@ -71,12 +71,12 @@ fn gather(
     writer: &Writer,
     target: u64,
 ) -> Result<(), Error> {
-    let Scratch { image, part: result } = scratch;
+    let Scratch { image, part: buffer } = scratch;
     let loaded = load(source, layout, block, image)?;
     for part in block.parts(&layout.part(&block.sizes, PART as u64)) {
         let count: u64 = part.sizes.iter().product();
-        result.resize((count * layout.width) as usize, 0);
-        put_in_order(source, layout, &loaded, &part, image, result)?;
+        let result = buffer.of((count * layout.width) as usize);
+        put_in_order(layout, &loaded, &part, result)?;
         let (run, places) = places(layout, &part);
         for (bytes, place) in result.chunks(run.max(1)).zip(places) {
             writer.write_at(target + place, bytes)?;
@@ -86,7 +86,10 @@ fn gather(
 }
 
 /// Where the elements of a block are, once it is loaded.
-struct Loaded {
+struct Loaded<'a> {
+    bytes: &'a [u8],
+    /// Where the first element is in them.
+    first: u64,
     /// Distances between elements, along each axis.
     strides: Vec<u64>,
     /// Where the block that was loaded starts.
@@ -94,14 +97,19 @@ struct Loaded {
 }
 
 /// Reads the image of a block. Memory need not be read: it is an image of everything.
-fn load(source: &Source, layout: &Layout, block: &Block, image: &mut Vec<u8>) -> Result<Loaded, Error> {
-    if source.bytes().is_some() {
+fn load<'a>(
+    source: &'a Source,
+    layout: &Layout,
+    block: &Block,
+    image: &'a mut Buffer,
+) -> Result<Loaded<'a>, Error> {
+    if let Some(bytes) = source.bytes() {
         let strides = layout.axes.iter().map(|axis| axis.source_stride).collect();
-        return Ok(Loaded { strides, start: vec![0; block.start.len()] });
+        return Ok(Loaded { bytes, first: layout.start, strides, start: vec![0; block.start.len()] });
     }
     let width = layout.width;
     let Image { run, length, strides, run_axes } = layout.image(&block.sizes);
-    image.resize((length * width) as usize, 0);
+    let image = image.of((length * width) as usize);
     let run_steps = run_axes.iter().rev().filter_map(|&position| {
         let size = *block.sizes.get(position)?;
         let to = *strides.get(position)?;
@@ -113,24 +121,13 @@ fn load(source: &Source, layout: &Layout, block: &Block, image: &mut Vec<u8>) ->
         let piece = image.get_mut((to * width) as usize..).and_then(|rest| rest.get_mut(..run));
         read_at(source, start + from * width, piece.ok_or_else(|| broken(layout))?)?;
     }
-    Ok(Loaded { strides, start: block.start.clone() })
+    Ok(Loaded { bytes: image, first: 0, strides, start: block.start.clone() })
 }
 
 /// Puts the elements of a part of what is loaded into the order of the output.
-fn put_in_order(
-    source: &Source,
-    layout: &Layout,
-    loaded: &Loaded,
-    part: &Block,
-    image: &[u8],
-    result: &mut [u8],
-) -> Result<(), Error> {
+fn put_in_order(layout: &Layout, loaded: &Loaded<'_>, part: &Block, result: &mut [u8]) -> Result<(), Error> {
     let first = part.start.iter().zip(&loaded.start).zip(&loaded.strides);
     let first: u64 = first.map(|((start, loaded), stride)| (start - loaded) * stride).sum();
-    let (bytes, first) = match source.bytes() {
-        Some(bytes) => (bytes, layout.start + first * layout.width),
-        None => (image, first * layout.width),
-    };
     let mut axes = Vec::new();
     let mut to = 1;
     for (&size, &from) in part.sizes.iter().zip(&loaded.strides).rev() {
@@ -138,7 +135,8 @@ fn put_in_order(
         to *= size;
     }
     axes.reverse();
-    let bytes = usize::try_from(first).ok().and_then(|first| bytes.get(first..));
+    let first = usize::try_from(loaded.first + first * layout.width).ok();
+    let bytes = first.and_then(|first| loaded.bytes.get(first..));
     bytes.and_then(|bytes| reorder(bytes, result, axes, layout.width)).ok_or_else(|| broken(layout))
 }
 
@@ -169,13 +167,13 @@ fn broken(layout: &Layout) -> Error {
 #[cfg(test)]
 pub(super) fn in_memory(source: &Source, layout: &Layout, (image_limit, part_limit): (u64, u64)) -> Vec<u8> {
     let mut result = vec![0; layout.length as usize];
-    let mut image = Vec::new();
+    let mut image = Buffer::default();
     let cut = layout.block(image_limit);
     for block in Blocks::of(&layout.sizes(), &cut) {
         let loaded = load(source, layout, &block, &mut image).unwrap();
         for part in block.parts(&layout.part(&block.sizes, part_limit)) {
             let mut bytes = vec![0; (part.sizes.iter().product::<u64>() * layout.width) as usize];
-            put_in_order(source, layout, &loaded, &part, &image, &mut bytes).unwrap();
+            put_in_order(layout, &loaded, &part, &mut bytes).unwrap();
             let (run, starts) = places(layout, &part);
             for (count, start) in starts.enumerate() {
                 result[start as usize..][..run].copy_from_slice(&bytes[count * run..][..run]);

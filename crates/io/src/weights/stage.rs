@@ -67,6 +67,7 @@ pub fn stage(
     if !data_file.is_empty() {
         let needs_bridge = transaction.needs_bridge(&data_file.path);
         let mut output = transaction.create(&data_file.path, Role::Data)?;
+        output.reserve(data_file.len())?;
         data_file
             .write(&mut output, &mut streamer)
             .and_then(|()| streamer.finish())
@@ -78,12 +79,14 @@ pub fn stage(
             rename_location(&mut model, &data_file.location, &alias);
             let mut silent = |_| {};
             let mut streamer = Streamer::new(sources, &mut silent);
-            write_model_file(transaction, &model, Role::Bridge, &names, &mut streamer)?;
+            let length = encoded_len(&model).map_err(Error::Encode)?;
+            write_model_file(transaction, &model, length, Role::Bridge, &names, &mut streamer)?;
             rename_location(&mut model, &alias, &data_file.location);
         }
         transaction.stage(output)?;
     }
-    let model_bytes = write_model_file(transaction, &model, Role::Model, &names, &mut streamer)?;
+    let model_bytes =
+        write_model_file(transaction, &model, model_length, Role::Model, &names, &mut streamer)?;
     // Padding between weights is not reported on its own.
     progress(Progress { done: total, total });
     Ok(Written { mode, model_bytes, data, counts })
@@ -92,12 +95,14 @@ pub fn stage(
 fn write_model_file(
     transaction: &mut Transaction,
     model: &Model,
+    length: u64,
     role: Role,
     names: &Names,
     streamer: &mut Streamer<'_>,
 ) -> Result<u64, Error> {
     let target = transaction.model().to_path_buf();
     let mut output = transaction.create(&target, role)?;
+    output.reserve(length)?;
     for chunk in encode(model).map_err(Error::Encode)? {
         match chunk {
             Chunk::Bytes(bytes) => {

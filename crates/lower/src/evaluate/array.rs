@@ -64,8 +64,41 @@ impl Array {
                 _ => return None,
             }
         }
-        self.gather(dims.to_vec(), |at| dot(at, &steps))
+        self.strided(dims.to_vec(), &steps)
     }
+
+    /// The elements that lie `steps` apart along each axis of a result with `dims`.
+    pub fn strided(&self, dims: Vec<usize>, steps: &[usize]) -> Option<Array> {
+        let mut data = Vec::with_capacity(dims.iter().product());
+        let mut axes = merged_axes(&dims, steps);
+        let (count, step) = axes.pop().unwrap_or((1, 1));
+        let (outer, outer_steps): (Vec<usize>, Vec<usize>) = axes.into_iter().unzip();
+        for_each_index(&outer, |at| {
+            let row = self.data.get(dot(at, &outer_steps)..).unwrap_or_default();
+            match step {
+                0 => data
+                    .extend(row.first().into_iter().flat_map(|&number| std::iter::repeat_n(number, count))),
+                1 => data.extend(row.get(..count).unwrap_or_default()),
+                _ => data.extend(row.iter().step_by(step).take(count)),
+            }
+        });
+        // A row that leaves the array is shorter.
+        (data.len() == dims.iter().product::<usize>()).then_some(Array { dtype: self.dtype, dims, data })
+    }
+}
+
+/// Sizes and steps of the axes, without those of one element and with neighbours that can be walked as one joined.
+fn merged_axes(dims: &[usize], steps: &[usize]) -> Vec<(usize, usize)> {
+    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(dims.len());
+    for (&size, &step) in dims.iter().zip(steps).filter(|(size, _)| **size != 1) {
+        match axes.last_mut() {
+            Some((outer_size, outer_step)) if *outer_step == size * step => {
+                (*outer_size, *outer_step) = (*outer_size * size, step);
+            }
+            _ => axes.push((size, step)),
+        }
+    }
+    axes
 }
 
 /// Row-major strides.

@@ -11,20 +11,17 @@ pub fn reduce(op: &str, x: &Array, axes: &[i64], keepdims: bool) -> Option<Array
     };
     let kept: Vec<usize> =
         x.dims.iter().enumerate().map(|(i, &dim)| if axes.contains(&i) { 1 } else { dim }).collect();
-    let mut groups: Vec<Vec<Number>> = vec![Vec::new(); kept.iter().product()];
+    // With the reduced axes last, what becomes one number lies together.
     let own = strides(&x.dims);
-    let steps: Vec<usize> = strides(&kept)
-        .into_iter()
-        .enumerate()
-        .map(|(i, step)| if axes.contains(&i) { 0 } else { step })
-        .collect();
-    for_each_index(&x.dims, |at| {
-        if let (Some(group), Some(&number)) = (groups.get_mut(dot(at, &steps)), x.data.get(dot(at, &own))) {
-            group.push(number);
-        }
-    });
-    let data =
-        groups.iter().map(|group| fold(op, group, x.dtype.is_float())).collect::<Option<Vec<Number>>>()?;
+    let (last, first): (Vec<usize>, Vec<usize>) = (0..x.rank()).partition(|i| axes.contains(i));
+    let order = first.into_iter().chain(last);
+    let (sizes, steps): (Vec<usize>, Vec<usize>) =
+        order.filter_map(|i| Some((*x.dims.get(i)?, *own.get(i)?))).unzip();
+    let numbers = x.strided(sizes, &steps)?.data;
+    let count: usize = kept.iter().product();
+    let length = numbers.len().checked_div(count).unwrap_or(0);
+    let groups = (0..count).map(|group| numbers.get(group * length..(group + 1) * length));
+    let data = groups.map(|group| fold(op, group?, x.dtype.is_float())).collect::<Option<Vec<Number>>>()?;
     let dims = match keepdims {
         true => kept,
         false => x.dims.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, &dim)| dim).collect(),

@@ -68,7 +68,10 @@ pub fn stage(
         let mut copy = transaction.create(&target, Role::Data)?;
         let length = sources.len(file.source).unwrap_or(0);
         let span = Span { source: file.source, offset: 0, length };
-        Streamer::new(sources, progress).append_span(&mut copy, span).map_err(weights::Error::Stream)?;
+        copy.reserve(length)?;
+        let mut streamer = Streamer::new(sources, progress);
+        streamer.append_span(&mut copy, span).map_err(weights::Error::Stream)?;
+        streamer.finish().map_err(|failure| weights::Error::Stream(failure.error))?;
         transaction.stage(copy)?;
     }
     Ok(())
