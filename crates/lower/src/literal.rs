@@ -24,18 +24,33 @@ impl Literal {
         Literal::from_numbers(dtype, Vec::new(), [value])
     }
 
-    /// `values` in the shape `dims`, converted to `dtype`.
+    /// `values` in the shape `dims`, converted to `dtype`. `None` for types that have no number.
     pub fn from_numbers(
         dtype: DType,
         dims: Vec<i64>,
         values: impl IntoIterator<Item = Number>,
     ) -> Option<Literal> {
-        let values = values.into_iter();
-        let length = dtype.byte_len(values.size_hint().0 as u64).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(length as usize);
-        for value in values {
-            value.push_bytes(dtype, &mut bytes)?;
+        fn each<const N: usize>(
+            values: impl Iterator<Item = Number>,
+            write: impl Fn(Number) -> [u8; N],
+        ) -> Vec<u8> {
+            let mut bytes = Vec::with_capacity(values.size_hint().0.saturating_mul(N));
+            values.for_each(|value| bytes.extend_from_slice(&write(value)));
+            bytes
         }
+        let values = values.into_iter();
+        let bytes = match dtype {
+            DType::Bool => each(values, |x| [u8::from(x.as_f64() != 0.0)]),
+            DType::U8 | DType::I8 => each(values, |x| [x.as_i64() as u8]),
+            DType::U16 | DType::I16 => each(values, |x| (x.as_i64() as u16).to_le_bytes()),
+            DType::U32 | DType::I32 => each(values, |x| (x.as_i64() as u32).to_le_bytes()),
+            DType::U64 | DType::I64 => each(values, |x| x.as_i64().to_le_bytes()),
+            DType::F16 => each(values, |x| f16::from_f64(x.as_f64()).to_le_bytes()),
+            DType::BF16 => each(values, |x| bf16::from_f64(x.as_f64()).to_le_bytes()),
+            DType::F32 => each(values, |x| (x.as_f64() as f32).to_le_bytes()),
+            DType::F64 => each(values, |x| x.as_f64().to_le_bytes()),
+            _ => return None,
+        };
         Some(Literal { dtype, dims, bytes })
     }
 
@@ -98,25 +113,6 @@ impl Number {
             Number::Int(value) => value,
             Number::Float(value) => value as i64,
         }
-    }
-
-    /// `None` for types that have no number.
-    fn push_bytes(self, dtype: DType, bytes: &mut Vec<u8>) -> Option<()> {
-        let int = || self.as_i64();
-        let float = || self.as_f64();
-        match dtype {
-            DType::Bool => bytes.push(u8::from(float() != 0.0)),
-            DType::U8 | DType::I8 => bytes.push(int() as u8),
-            DType::U16 | DType::I16 => bytes.extend((int() as u16).to_le_bytes()),
-            DType::U32 | DType::I32 => bytes.extend((int() as u32).to_le_bytes()),
-            DType::U64 | DType::I64 => bytes.extend(int().to_le_bytes()),
-            DType::F16 => bytes.extend(f16::from_f64(float()).to_le_bytes()),
-            DType::BF16 => bytes.extend(bf16::from_f64(float()).to_le_bytes()),
-            DType::F32 => bytes.extend((float() as f32).to_le_bytes()),
-            DType::F64 => bytes.extend(float().to_le_bytes()),
-            _ => return None,
-        }
-        Some(())
     }
 }
 

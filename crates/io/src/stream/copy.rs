@@ -7,11 +7,15 @@ use modelexport_graph::StridedView;
 use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
-use super::pool::{Kind, Pool, Scratch};
+use super::buffer::Buffer;
+use super::pool::{Desk, Pool};
 use super::{Error, read_at};
 
 /// For copies through memory. A larger one is slower: it leaves the processor's cache.
 const BUFFER: u64 = 128 << 10;
+
+/// How much is calculated before it is left to be written.
+const COMPUTED: u64 = 512 << 10;
 
 /// Up to here, bytes join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;
@@ -45,8 +49,13 @@ pub(super) fn append(
         let step = STEP.min(length - done);
         let (source, writer) = (source.clone(), output.writer());
         let (from, to) = (start + done, target + done);
-        let work = Box::new(move |scratch: &mut Scratch| copy(&source, &writer, from, to, step, scratch));
-        pool.run(Kind::Copy, step, view, work, progress);
+        if source.file().is_some() || source.bytes().is_some() {
+            let work = move |buffer: &mut Buffer| copy(&source, &writer, from, to, step, buffer);
+            pool.copy(step, view, Box::new(work), progress);
+        } else {
+            let work = move |_: &mut Buffer, desk: &Desk<'_>| compute(&source, &writer, from, to, step, desk);
+            pool.prepare(view, Box::new(work), progress);
+        }
         output.completed(step);
     }
     Ok(())
@@ -59,7 +68,7 @@ fn copy(
     from: u64,
     to: u64,
     length: u64,
-    scratch: &mut Scratch,
+    buffer: &mut Buffer,
 ) -> Result<(), Error> {
     if let Some(bytes) = memory_range(source, from, length) {
         return Ok(writer.write_at(to, bytes)?);
@@ -69,7 +78,7 @@ fn copy(
         writer.check_stop()?;
         let copied = copy_in_kernel(writer, source, from + done, to + done, length - done);
         if copied == 0 {
-            return copy_through_memory(writer, source, from + done, to + done, length - done, scratch);
+            return copy_through_memory(writer, source, from + done, to + done, length - done, buffer);
         }
         writer.filled(copied);
         done += copied;
@@ -100,17 +109,36 @@ fn copy_in_kernel(_: &Writer, _: &Source, _: u64, _: u64, _: u64) -> u64 {
     0
 }
 
+/// Bytes that are calculated when they are read: that takes longer than writing them.
+fn compute(
+    source: &Source,
+    writer: &Writer,
+    from: u64,
+    to: u64,
+    length: u64,
+    desk: &Desk<'_>,
+) -> Result<(), Error> {
+    for done in (0..length).step_by(COMPUTED as usize) {
+        let Some(mut buffer) = desk.buffer() else { return Ok(()) };
+        let part = COMPUTED.min(length - done) as usize;
+        read_at(source, from + done, buffer.of(part))?;
+        let writer = writer.clone();
+        desk.leave(buffer, part, Box::new(move |bytes| Ok(writer.write_at(to + done, bytes)?)));
+    }
+    Ok(())
+}
+
 fn copy_through_memory(
     writer: &Writer,
     source: &Source,
     from: u64,
     to: u64,
     length: u64,
-    scratch: &mut Scratch,
+    buffer: &mut Buffer,
 ) -> Result<(), Error> {
     let mut done = 0;
     while done < length {
-        let bytes = scratch.part.of(BUFFER.min(length - done) as usize);
+        let bytes = buffer.of(BUFFER.min(length - done) as usize);
         read_at(source, from + done, bytes)?;
         writer.write_at(to + done, bytes)?;
         done += bytes.len() as u64;

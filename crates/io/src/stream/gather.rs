@@ -11,8 +11,9 @@ use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
 use super::blocks::{Block, Blocks};
+use super::buffer::Buffer;
 use super::layout::{Image, Layout};
-use super::pool::{Buffer, Kind, Pool, Scratch};
+use super::pool::{Desk, Pool};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
@@ -20,7 +21,7 @@ use super::{Error, read_at};
 /// Limit for what is read of the source at a time.
 pub(super) const IMAGE: usize = 16 << 20;
 
-/// Limit for what is put in order at a time.
+/// Limit for what is put in order at a time, and written at a time.
 pub(super) const PART: usize = 1 << 20;
 
 /// Weights up to here join others in the output's own buffer.
@@ -54,33 +55,39 @@ pub(super) fn append(
     for block in blocks {
         let bytes = block.sizes.iter().product::<u64>() * layout.width;
         let (source, layout, writer) = (source.clone(), layout.clone(), output.writer());
-        let work =
-            Box::new(move |scratch: &mut Scratch| gather(&source, &layout, &block, scratch, &writer, target));
-        pool.run(Kind::Gather, bytes, view, work, progress);
+        let work = move |image: &mut Buffer, desk: &Desk<'_>| {
+            gather(&source, &layout, &block, image, desk, &writer, target)
+        };
+        pool.prepare(view, Box::new(work), progress);
         output.completed(bytes);
     }
     Ok(())
 }
 
-/// Reads a block, puts it in order and writes it.
+/// Reads a block, puts it in order and leaves it to be written.
 fn gather(
     source: &Source,
     layout: &Layout,
     block: &Block,
-    scratch: &mut Scratch,
+    image: &mut Buffer,
+    desk: &Desk<'_>,
     writer: &Writer,
     target: u64,
 ) -> Result<(), Error> {
-    let Scratch { image, part: buffer } = scratch;
     let loaded = load(source, layout, block, image)?;
     for part in block.parts(&layout.part(&block.sizes, PART as u64)) {
-        let count: u64 = part.sizes.iter().product();
-        let result = buffer.of((count * layout.width) as usize);
-        put_in_order(layout, &loaded, &part, result)?;
+        let Some(mut result) = desk.buffer() else { return Ok(()) };
+        let length = (part.sizes.iter().product::<u64>() * layout.width) as usize;
+        put_in_order(layout, &loaded, &part, result.of(length))?;
         let (run, places) = places(layout, &part);
-        for (bytes, place) in result.chunks(run.max(1)).zip(places) {
-            writer.write_at(target + place, bytes)?;
-        }
+        let writer = writer.clone();
+        let write = move |bytes: &[u8]| {
+            bytes
+                .chunks(run.max(1))
+                .zip(places)
+                .try_for_each(|(bytes, place)| writer.write_at(target + place, bytes))
+        };
+        desk.leave(result, length, Box::new(move |bytes| Ok(write(bytes)?)));
     }
     Ok(())
 }
@@ -141,7 +148,7 @@ fn put_in_order(layout: &Layout, loaded: &Loaded<'_>, part: &Block, result: &mut
 }
 
 /// The runs that a part has in the output: their length, and where each of them is from the start of the weight.
-fn places(layout: &Layout, part: &Block) -> (usize, impl Iterator<Item = u64>) {
+fn places(layout: &Layout, part: &Block) -> (usize, impl Iterator<Item = u64> + use<>) {
     let run = layout.output_run(&part.sizes) * layout.width;
     let mut steps = Vec::new();
     let mut length = layout.width;

@@ -4,12 +4,13 @@
 //! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
 //!   source, reordered in memory, and written in the order of the output.
 //!
-//! Threads of their own do both, so that one weight is put in order while another is copied.
+//! Threads of their own do both, so that one weight is put in order while another is written.
 //!
 //! Nothing is mapped into memory: a file that shrinks while it is read is an error, not a crash. Buffers take at most
 //! [`MEMORY`] bytes.
 
 mod blocks;
+mod buffer;
 mod copy;
 mod error;
 mod gather;
@@ -27,7 +28,7 @@ use crate::source::{Source, Sources};
 pub use error::{Error, Failure};
 
 /// Upper limit of all buffers together.
-pub const MEMORY: usize = pool::THREADS * (gather::IMAGE + gather::PART);
+pub const MEMORY: usize = pool::THREADS * gather::IMAGE + pool::PARTS * gather::PART;
 
 /// Streams weights into output files and reports each number of bytes that was written. An output is complete after [`Streamer::finish`].
 pub struct Streamer<'a> {

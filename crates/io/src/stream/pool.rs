@@ -1,8 +1,9 @@
 //! Threads that write weights.
 //!
-//! The kernel lets one thread write into a file at a time, so two threads that only copy are as slow as one, and two
-//! that put weights in order wait for each other when they write. Therefore each thread has a kind of work that it
-//! takes first: one copies while the other one reads the next block and puts it in order.
+//! The kernel lets one thread at a time write into a file; a second one that wants to would only wait. Therefore one
+//! thread writes while the others prepare: they read what must be put in order, part by part, and leave the parts to
+//! whoever writes. A thread takes to writing when nobody else does, so that none has to wait for another as long as
+//! there is anything to do.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,57 +11,42 @@ use std::thread::JoinHandle;
 
 use modelexport_graph::StridedView;
 
+use super::buffer::Buffer;
 use super::{Error, Failure};
 
-/// More would only wait for each other at the file that they write.
+/// One to write and one to prepare: more would only wait for each other at the file that they write.
 pub(super) const THREADS: usize = 2;
 
-/// Work of all kinds that waits for a thread; beyond it, the caller waits. Enough to find a block to put in order behind
-/// a large weight that is copied.
+/// Parts that are being put in order, wait to be written or are written.
+pub(super) const PARTS: usize = 4;
+
+/// Work that waits for a thread; beyond it, the caller waits. Enough to find something to prepare behind a large weight
+/// that is copied.
 const WAITING: usize = 256;
 
-/// What a piece of work mostly does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It writes.
-    Copy,
-    /// It reads and puts in order, then it writes.
-    Gather,
-}
+/// Bytes after which progress is worth a report. A report wakes another thread, which costs as much as writing a few
+/// pages.
+const REPORT: u64 = 8 << 20;
 
-/// Memory that a thread keeps from block to block.
-#[derive(Default)]
-pub(super) struct Scratch {
-    /// What was read.
-    pub image: Buffer,
-    /// What is written.
-    pub part: Buffer,
-}
+/// Writes by itself; it may use the buffer meanwhile.
+pub(super) type Copy = Box<dyn FnOnce(&mut Buffer) -> Result<(), Error> + Send>;
 
-/// Bytes that are used again and again, whatever they hold: clearing them each time would take as long as copying.
-#[derive(Default)]
-pub(super) struct Buffer(Vec<u8>);
+/// Prepares parts and leaves them on the desk; it may use the buffer meanwhile.
+pub(super) type Prepare = Box<dyn FnOnce(&mut Buffer, &Desk<'_>) -> Result<(), Error> + Send>;
 
-impl Buffer {
-    /// The first `length` bytes.
-    pub fn of(&mut self, length: usize) -> &mut [u8] {
-        if self.0.len() < length {
-            // Nothing in it is worth moving.
-            self.0 = Vec::new();
-            self.0.resize(length, 0);
-        }
-        self.0.get_mut(..length).unwrap_or_default()
-    }
-}
+/// Writes bytes that were prepared.
+type WritePart = Box<dyn FnOnce(&[u8]) -> Result<(), Error> + Send>;
 
-type Work = Box<dyn FnOnce(&mut Scratch) -> Result<(), Error> + Send>;
-
-struct Job {
-    /// How many bytes it writes.
-    bytes: u64,
-    /// The weight that it is about, for messages.
+/// Work for a weight, which is remembered for messages.
+struct Job<W> {
     view: StridedView,
-    work: Work,
+    work: W,
+}
+
+/// Something that can be written right away.
+enum Write {
+    Copy { bytes: u64, job: Job<Copy> },
+    Part { buffer: Buffer, length: usize, job: Job<WritePart> },
 }
 
 /// Runs work in threads. The first failure ends it: what comes after is dropped.
@@ -73,13 +59,27 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// There may be work for a thread.
     changed: Condvar,
+    /// There may be something to tell whoever gives the work; see [`State::is_worth_telling`].
+    told: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    copies: VecDeque<Job>,
-    gathers: VecDeque<Job>,
+    to_prepare: VecDeque<Job<Prepare>>,
+    /// Prepared parts come before copies: they hold memory that others wait for.
+    parts: VecDeque<Write>,
+    copies: VecDeque<Write>,
+    /// Buffers of parts that were written.
+    spare: Vec<Buffer>,
+    /// Buffers that are in use.
+    used: usize,
+    is_writing: bool,
+    /// The giver of work has to wait before it can give more.
+    is_full: bool,
+    /// Threads that prepare.
+    preparing: usize,
     is_closed: bool,
     /// Bytes that were written since somebody asked.
     written: u64,
@@ -87,76 +87,100 @@ struct State {
 }
 
 impl State {
-    fn queue(&mut self, kind: Kind) -> &mut VecDeque<Job> {
-        match kind {
-            Kind::Copy => &mut self.copies,
-            Kind::Gather => &mut self.gathers,
-        }
+    /// How much work nobody has begun.
+    fn waiting(&self) -> usize {
+        self.copies.len() + self.to_prepare.len()
     }
 
-    fn len(&self) -> usize {
-        self.copies.len() + self.gathers.len()
+    fn is_idle(&self) -> bool {
+        self.waiting() == 0 && self.parts.is_empty() && self.preparing == 0 && !self.is_writing
     }
 
-    /// The oldest of the preferred kind, else the oldest of the other one.
-    fn take(&mut self, preferred: Kind) -> Option<Job> {
-        let other = if preferred == Kind::Copy { Kind::Gather } else { Kind::Copy };
-        self.queue(preferred).pop_front().or_else(|| self.queue(other).pop_front())
+    /// Whether the giver of work, if it waits, should look. As long as there is half of the work that may wait, it
+    /// need not hurry to give more.
+    fn is_worth_telling(&self) -> bool {
+        let has_room = self.is_full && self.waiting() <= WAITING / 2;
+        self.written >= REPORT || self.failure.is_some() || self.is_idle() || has_room
+    }
+
+    /// Something to write, if nobody else writes. The caller writes it.
+    fn take_write(&mut self) -> Option<Write> {
+        self.take(|state| state.parts.pop_front().or_else(|| state.copies.pop_front()))
+    }
+
+    fn take_part(&mut self) -> Option<Write> {
+        self.take(|state| state.parts.pop_front())
+    }
+
+    fn take(&mut self, from: impl Fn(&mut State) -> Option<Write>) -> Option<Write> {
+        let write = if self.is_writing { None } else { from(self) };
+        self.is_writing |= write.is_some();
+        write
+    }
+
+    fn fail(&mut self, error: Error, view: Option<&StridedView>) {
+        self.clear();
+        self.failure.get_or_insert_with(|| error.about(view));
     }
 
     fn clear(&mut self) {
         self.copies.clear();
-        self.gathers.clear();
+        self.to_prepare.clear();
+        self.parts.clear();
     }
 }
 
 impl Pool {
-    /// Does work for a weight, which writes so many bytes, some time before [`Pool::finish`] returns. Reports what was
+    /// Does work for a weight that writes so many bytes, some time before [`Pool::finish`] returns. Reports what was
     /// written meanwhile.
-    pub fn run(
-        &mut self,
-        kind: Kind,
-        bytes: u64,
-        view: &StridedView,
-        work: Work,
-        report: &mut dyn FnMut(u64),
-    ) {
-        if self.threads.len() < THREADS && self.threads.len() < available_threads() {
+    pub fn copy(&mut self, bytes: u64, view: &StridedView, work: Copy, report: &mut dyn FnMut(u64)) {
+        let job = Job { view: view.clone(), work };
+        self.add(|state| state.copies.push_back(Write::Copy { bytes, job }), report);
+    }
+
+    /// The same for work that leaves what is to be written on the desk.
+    pub fn prepare(&mut self, view: &StridedView, work: Prepare, report: &mut dyn FnMut(u64)) {
+        let job = Job { view: view.clone(), work };
+        self.add(|state| state.to_prepare.push_back(job), report);
+    }
+
+    fn add(&mut self, push: impl FnOnce(&mut State), report: &mut dyn FnMut(u64)) {
+        if self.threads.len() < THREADS.min(available_threads()) {
             let shared = self.shared.clone();
-            let preferred = if self.threads.is_empty() { Kind::Gather } else { Kind::Copy };
             let thread =
-                std::thread::Builder::new().name("weights".into()).spawn(move || shared.work(preferred));
+                std::thread::Builder::new().name("weights".into()).spawn(move || shared.work_until_closed());
             self.threads.extend(thread);
         }
-        let job = Job { bytes, view: view.clone(), work };
+        let mut state = self.shared.reporting_until(report, |state| state.waiting() < WAITING);
+        if state.failure.is_none() {
+            push(&mut state);
+            state.is_full = state.waiting() >= WAITING;
+            self.shared.changed.notify_one();
+        }
+        drop(state);
         if self.threads.is_empty() {
             // The system has no thread to spare.
-            self.shared.run(job, &mut Scratch::default());
+            self.shared.work_until_idle();
             report(std::mem::take(&mut self.shared.lock().written));
-            return;
-        }
-        let mut state = self.shared.reporting_until(report, |state| state.len() < WAITING);
-        if state.failure.is_none() {
-            state.queue(kind).push_back(job);
-            self.shared.changed.notify_all();
         }
     }
 
     /// Waits until all work is done, and reports what was written. A failure says which weight it is about.
     pub fn finish(&mut self, report: &mut dyn FnMut(u64)) -> Result<(), Box<Failure>> {
-        drop(self.shared.reporting_until(report, |state| state.len() == 0));
-        self.shared.close();
-        let mut is_broken = false;
-        for thread in self.threads.drain(..) {
-            is_broken |= thread.join().is_err();
-        }
+        drop(self.shared.reporting_until(report, State::is_idle));
+        self.close();
         let shared = std::mem::take(&mut self.shared);
         let mut state = shared.lock();
         report(state.written);
-        match state.failure.take() {
-            Some(failure) => Err(failure),
-            None if is_broken => Err(Error::Thread.about(None)),
-            None => Ok(()),
+        state.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn close(&mut self) {
+        self.shared.lock().is_closed = true;
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // One that panicked has told so.
+            let _ = thread.join();
         }
     }
 }
@@ -165,11 +189,7 @@ impl Drop for Pool {
     /// Work that nobody waits for is given up.
     fn drop(&mut self) {
         self.shared.lock().clear();
-        self.shared.close();
-        for thread in self.threads.drain(..) {
-            // Whoever wants to know calls `finish`.
-            let _ = thread.join();
-        }
+        self.close();
     }
 }
 
@@ -177,6 +197,18 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code that can fail runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes who may wait for this state.
+    fn tell(&self, state: &State) {
+        self.changed.notify_all();
+        if state.is_worth_telling() {
+            self.told.notify_all();
+        }
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a state, or for a failure, and reports what is written until then.
@@ -187,8 +219,8 @@ impl Shared {
     ) -> MutexGuard<'_, State> {
         loop {
             let mut state = self.lock();
-            while state.written == 0 && state.failure.is_none() && !is_reached(&state) {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            while state.written < REPORT && state.failure.is_none() && !is_reached(&state) {
+                state = self.told.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             let written = std::mem::take(&mut state.written);
             if written == 0 {
@@ -199,43 +231,128 @@ impl Shared {
         }
     }
 
-    fn close(&self) {
-        self.lock().is_closed = true;
-        self.changed.notify_all();
-    }
-
-    fn work(&self, preferred: Kind) {
-        let mut scratch = Scratch::default();
-        while let Some(job) = self.next(preferred) {
-            self.run(job, &mut scratch);
-        }
-    }
-
-    fn next(&self, preferred: Kind) -> Option<Job> {
+    fn work_until_closed(&self) {
+        let _told = TellsOfPanic(self);
+        let mut buffer = Buffer::default();
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.take(preferred) {
-                self.changed.notify_all();
-                return Some(job);
-            }
-            if state.is_closed {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = match self.work(state, &mut buffer) {
+                (state, true) => state,
+                (state, false) if state.is_closed => return,
+                (state, false) => self.wait(state),
+            };
         }
     }
 
-    fn run(&self, job: Job, scratch: &mut Scratch) {
-        let outcome = (job.work)(scratch);
+    fn work_until_idle(&self) {
+        let mut buffer = Buffer::default();
         let mut state = self.lock();
-        match outcome {
-            Ok(()) => state.written += job.bytes,
-            Err(error) => {
-                state.clear();
-                state.failure.get_or_insert_with(|| error.about(Some(&job.view)));
-            }
+        while !state.is_idle() {
+            (state, _) = self.work(state, &mut buffer);
         }
-        self.changed.notify_all();
+    }
+
+    /// Does one piece of work; false if there was none.
+    fn work<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        buffer: &mut Buffer,
+    ) -> (MutexGuard<'a, State>, bool) {
+        if let Some(write) = state.take_write() {
+            return (self.write(state, write, buffer), true);
+        }
+        let Some(job) = state.to_prepare.pop_front() else { return (state, false) };
+        state.preparing += 1;
+        self.tell(&state);
+        drop(state);
+        let outcome = (job.work)(buffer, &Desk { shared: self, view: &job.view });
+        let mut state = self.lock();
+        state.preparing -= 1;
+        if let Err(error) = outcome {
+            state.fail(error, Some(&job.view));
+        }
+        self.tell(&state);
+        (state, true)
+    }
+
+    /// Writes what [`State::take_write`] gave.
+    fn write<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        write: Write,
+        buffer: &mut Buffer,
+    ) -> MutexGuard<'a, State> {
+        drop(state);
+        let (outcome, bytes, view, spare) = match write {
+            Write::Copy { bytes, job } => ((job.work)(buffer), bytes, job.view, None),
+            Write::Part { mut buffer, length, job } => {
+                ((job.work)(buffer.of(length)), length as u64, job.view, Some(buffer))
+            }
+        };
+        let mut state = self.lock();
+        state.is_writing = false;
+        if let Some(buffer) = spare {
+            state.used -= 1;
+            state.spare.push(buffer);
+        }
+        match outcome {
+            Ok(()) => state.written += bytes,
+            Err(error) => state.fail(error, Some(&view)),
+        }
+        self.tell(&state);
+        state
+    }
+}
+
+/// Where parts are left to be written.
+pub(super) struct Desk<'a> {
+    shared: &'a Shared,
+    view: &'a StridedView,
+}
+
+impl Desk<'_> {
+    /// A buffer for a part; `None` once something failed and nothing more is wanted.
+    pub fn buffer(&self) -> Option<Buffer> {
+        let mut unused = Buffer::default();
+        let mut state = self.shared.lock();
+        loop {
+            if state.failure.is_some() {
+                return None;
+            }
+            if state.used < PARTS {
+                state.used += 1;
+                return Some(state.spare.pop().unwrap_or_default());
+            }
+            state = match state.take_part() {
+                Some(part) => self.shared.write(state, part, &mut unused),
+                None => self.shared.wait(state),
+            };
+        }
+    }
+
+    /// Lets `work` write the first `length` bytes of a part.
+    pub fn leave(&self, buffer: Buffer, length: usize, work: WritePart) {
+        let mut unused = Buffer::default();
+        let mut state = self.shared.lock();
+        let job = Job { view: self.view.clone(), work };
+        state.parts.push_back(Write::Part { buffer, length, job });
+        self.shared.changed.notify_all();
+        while let Some(part) = state.take_part() {
+            state = self.shared.write(state, part, &mut unused);
+        }
+    }
+}
+
+/// Makes a panic of its thread a failure, so that nobody waits for what the thread was about to do.
+struct TellsOfPanic<'a>(&'a Shared);
+
+impl Drop for TellsOfPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = self.0.lock();
+            state.fail(Error::Thread, None);
+            self.0.tell(&state);
+        }
     }
 }
 
@@ -244,74 +361,4 @@ fn available_threads() -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use modelexport_graph::{SourceId, Span};
-
-    use super::*;
-
-    fn view_of(size: u64) -> StridedView {
-        let span = Span { source: SourceId(0), offset: 0, length: size };
-        StridedView { span, offset: 0, sizes: vec![size], strides: vec![1] }
-    }
-
-    /// Work that counts how often it is done.
-    fn counting(done: &Arc<AtomicUsize>) -> Work {
-        let done = done.clone();
-        Box::new(move |_| {
-            done.fetch_add(1, Ordering::Relaxed);
-            Ok(())
-        })
-    }
-
-    #[test]
-    fn all_work_is_done_and_reported_when_it_finishes_and_more_can_follow() {
-        let mut pool = Pool::default();
-        let done = Arc::new(AtomicUsize::new(0));
-        let mut written = 0;
-        for round in 1..3 {
-            for index in 0..1000 {
-                let kind = if index % 3 == 0 { Kind::Copy } else { Kind::Gather };
-                pool.run(kind, 5, &view_of(1), counting(&done), &mut |bytes| written += bytes);
-            }
-            pool.finish(&mut |bytes| written += bytes).unwrap();
-            assert_eq!(done.load(Ordering::Relaxed), 1000 * round);
-            assert_eq!(written, 5000 * round as u64);
-        }
-    }
-
-    #[test]
-    fn each_thread_takes_its_kind_first_and_the_other_one_if_there_is_none() {
-        let mut state = State::default();
-        for (kind, bytes) in [(Kind::Copy, 1), (Kind::Copy, 2), (Kind::Gather, 3), (Kind::Gather, 4)] {
-            state.queue(kind).push_back(Job { bytes, view: view_of(1), work: Box::new(|_| Ok(())) });
-        }
-        let preferences = [Kind::Gather, Kind::Copy, Kind::Gather, Kind::Gather, Kind::Copy];
-        let taken = preferences.map(|preferred| state.take(preferred).map(|job| job.bytes));
-        assert_eq!(taken, [Some(3), Some(1), Some(4), Some(2), None]);
-    }
-
-    #[test]
-    fn the_first_failure_is_told_with_its_weight_and_ends_the_rest() {
-        let mut pool = Pool::default();
-        pool.run(Kind::Gather, 7, &view_of(7), Box::new(|_| Err(Error::TooLarge)), &mut |_| {});
-        for _ in 0..1000 {
-            pool.run(Kind::Copy, 8, &view_of(8), Box::new(|_| Ok(())), &mut |_| {});
-        }
-        let failure = pool.finish(&mut |_| {}).unwrap_err();
-        assert_eq!(failure.view.unwrap().sizes, [7]);
-        assert!(matches!(failure.error, Error::TooLarge), "{}", failure.error);
-    }
-
-    #[test]
-    fn a_pool_that_is_given_up_ends_its_threads() {
-        let mut pool = Pool::default();
-        let done = Arc::new(AtomicUsize::new(0));
-        for _ in 0..3 {
-            pool.run(Kind::Copy, 1, &view_of(1), counting(&done), &mut |_| {});
-        }
-        drop(pool);
-        assert_eq!(Arc::strong_count(&done), 1);
-    }
-}
+mod tests;

@@ -108,6 +108,22 @@ impl Scaled {
         let base = sources.share(view.span.source)?.clone();
         Some(Scaled { base, start, length, element, slice: length / slices, factors })
     }
+
+    /// Scales the elements of `bytes`, the first of which is at `offset` in the run.
+    fn scale(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let mut at = offset;
+        let mut rest = bytes;
+        while !rest.is_empty() && self.slice > 0 {
+            let slice = at / self.slice;
+            let factor = self.factors.get(slice as usize).copied().ok_or(io::ErrorKind::UnexpectedEof)?;
+            let length = ((slice + 1) * self.slice - at).min(rest.len() as u64);
+            let (part, after) = rest.split_at_mut(length as usize);
+            self.element.scale(part, factor);
+            rest = after;
+            at += length;
+        }
+        Ok(())
+    }
 }
 
 impl ByteSource for Scaled {
@@ -121,19 +137,12 @@ impl ByteSource for Scaled {
         // Whole elements, whatever part of them is asked for.
         let width = self.element.width();
         let (first, last) = (offset - offset % width, end.next_multiple_of(width));
-        let mut bytes = vec![0; (last - first) as usize];
-        self.base.read_at(self.start + first, &mut bytes)?;
-        let mut at = first;
-        let mut rest = bytes.as_mut_slice();
-        while !rest.is_empty() && self.slice > 0 {
-            let slice = at / self.slice;
-            let factor = self.factors.get(slice as usize).copied().ok_or(io::ErrorKind::UnexpectedEof)?;
-            let length = ((slice + 1) * self.slice - at).min(rest.len() as u64);
-            let (part, after) = rest.split_at_mut(length as usize);
-            self.element.scale(part, factor);
-            rest = after;
-            at += length;
+        if (first, last) == (offset, end) {
+            self.base.read_at(self.start + offset, buffer)?;
+            return self.scale(offset, buffer);
         }
+        let mut bytes = vec![0; (last - first) as usize];
+        self.read_at(first, &mut bytes)?;
         let wanted = bytes.get((offset - first) as usize..).and_then(|bytes| bytes.get(..buffer.len()));
         buffer.copy_from_slice(wanted.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())

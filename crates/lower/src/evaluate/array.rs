@@ -161,3 +161,26 @@ pub fn axis(axis: i64, rank: usize) -> Option<usize> {
     let axis = if axis < 0 { axis + rank as i64 } else { axis };
     usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strided_elements_are_those_of_every_index() {
+        let x = Array::new(DType::I64, vec![24], (0..24).map(Number::Int).collect());
+        for (dims, steps) in [
+            (vec![2, 3, 4], vec![12, 4, 1]),
+            (vec![4, 3, 2], vec![1, 4, 12]),
+            (vec![2, 1, 3, 4], vec![12, 7, 0, 2]),
+            (vec![], vec![]),
+            (vec![3, 0], vec![1, 1]),
+        ] {
+            let expected = x.gather(dims.clone(), |at| dot(at, &steps)).unwrap();
+            assert_eq!(x.strided(dims, &steps).unwrap().data, expected.data, "{steps:?}");
+        }
+        for (dims, steps) in [(vec![5, 5], vec![5, 1]), (vec![25], vec![1]), (vec![2, 2], vec![24, 0])] {
+            assert!(x.strided(dims, &steps).is_none(), "{steps:?} leaves the array");
+        }
+    }
+}
