@@ -45,6 +45,26 @@ fn equal_modules_share_a_function_that_takes_their_weights() {
 }
 
 #[test]
+fn data_files_beside_the_output_are_shared_and_others_come_along() {
+    let folder = Folder::with(&["bert_tiny"]);
+    folder.run(&["weights", "bert_tiny.onnx", "--external", "-o", "split.onnx"]).assert().success();
+    let summary = folder.json(&["functions", "split.onnx", "--all", "-o", "beside.onnx"]);
+    assert_ne!(summary["weights"]["referenced"], 0);
+    assert!(!folder.path("beside.onnx.data").exists());
+    let hashes = |model: &str| folder.json(&["weights", model, "--hash"])["weights"].clone();
+    assert_eq!(hashes("beside.onnx"), hashes("split.onnx"));
+
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    let summary = folder.json(&["functions", "split.onnx", "--all", "-o", "elsewhere/whole.onnx"]);
+    assert_eq!(summary["weights"]["referenced"], 0);
+
+    std::fs::remove_file(folder.path("split.onnx.data")).unwrap();
+    let (code, message) = failure(&folder, &["functions", "split.onnx", "--all", "-o", "lost.onnx"]);
+    assert_eq!(code, 3);
+    assert!(message.contains("split.onnx.data"), "{message}");
+}
+
+#[test]
 fn functions_nest_as_modules_do() {
     let folder = Folder::with(&["bert_tiny"]);
     folder.json(&["functions", "bert_tiny.onnx", "class:BertLayer,class:BertAttention", "-o", "nested.onnx"]);

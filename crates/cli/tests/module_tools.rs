@@ -166,3 +166,16 @@ fn stripping_in_place_takes_the_sidecar_along() {
     let (status, out, _) = run(folder.path(), &["validate", "m.onnx"]);
     assert!(status == 1 && out.contains("[no-tags]"), "{out}");
 }
+
+#[test]
+fn a_file_that_is_tagged_into_another_folder_takes_its_weights_along() {
+    let folder = exported("resnet_tiny");
+    stdout(folder.path(), &["weights", "m.onnx", "--external", "-o", "split.onnx"]);
+    // So large that it is copied by threads of their own.
+    let mut data = std::fs::read(folder.path().join("split.onnx.data")).unwrap();
+    data.resize(10 << 20, 7);
+    std::fs::write(folder.path().join("split.onnx.data"), &data).unwrap();
+    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    stdout(folder.path(), &["tag", "split.onnx", "-o", "elsewhere/tagged.onnx"]);
+    assert!(std::fs::read(folder.path().join("elsewhere/split.onnx.data")).unwrap() == data);
+}

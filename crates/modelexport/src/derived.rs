@@ -1,6 +1,6 @@
 //! Writing a model that was made from another file: its weights lie where those of that file lie.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use modelexport_graph::onnx::Model;
 use modelexport_io::external_data;
@@ -10,6 +10,7 @@ use modelexport_io::weights::{self, WeightsMode};
 
 use crate::Error;
 use crate::export::{Files, model_first};
+use crate::folders::{folder_of, is_beside};
 use crate::sidecar_file;
 use crate::tagged_file::TaggedFile;
 
@@ -20,6 +21,8 @@ pub struct Derived {
     pub sidecar: Option<Sidecar>,
     /// Further files and their contents.
     pub companions: Vec<(PathBuf, Vec<u8>)>,
+    /// Weights in data files stay there if the new model is written beside them and no mode is asked for.
+    pub keeps_data_files: bool,
 }
 
 /// Writes all files or none. `began` was begun before the work, so that a target that may not be written is known then.
@@ -31,7 +34,7 @@ pub fn write(
     progress: &mut dyn FnMut(weights::Progress),
 ) -> Result<Files, Error> {
     let mut transaction = began;
-    let Derived { mut model, sidecar, companions } = derived;
+    let Derived { mut model, sidecar, companions, keeps_data_files } = derived;
     if let Some(sidecar) = sidecar {
         sidecar_file::stage(&mut transaction, &sidecar)?;
     }
@@ -40,9 +43,13 @@ pub fn write(
         output.write_all(&bytes)?;
         transaction.stage(output)?;
     }
-    let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    external_data::resolve(&mut model, folder, &mut file.sources)
-        .map_err(|error| Error::ExternalData { path: file.path.clone(), error: Box::new(error) })?;
+    let folder = folder_of(&file.path);
+    let stays = keeps_data_files && mode == WeightsMode::Auto && is_beside(&file.path, transaction.model());
+    let found = match stays {
+        true => external_data::check(&mut model, folder),
+        false => external_data::resolve(&mut model, folder, &mut file.sources).map(|_| ()),
+    };
+    found.map_err(|error| Error::ExternalData { path: file.path.clone(), error: Box::new(error) })?;
     let weights = weights::stage(&mut transaction, model, &file.sources, mode, progress)?;
     Ok(Files { weights, files: model_first(transaction.commit()?) })
 }

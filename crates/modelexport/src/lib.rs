@@ -9,6 +9,7 @@ pub mod embedding;
 pub mod error;
 pub mod export;
 pub mod export_summary;
+mod folders;
 pub mod extract;
 pub mod functions;
 pub mod hierarchy;

@@ -13,6 +13,7 @@ use modelexport_io::weights::{self, INLINE_BELOW, Progress, WeightsMode, Written
 use sha1::{Digest, Sha1};
 
 use crate::Error;
+use crate::folders::folder_of;
 use crate::weights_from::{Kinds, Mismatch, Mismatches, Problem, Renaming, view_of};
 
 /// The `external_data` entry that holds a hash, by ONNX's definition of SHA-1.
@@ -226,10 +227,6 @@ fn for_each_initializer(model: &mut Model, visit: &mut dyn FnMut(&mut Tensor)) {
     model.for_each_node_mut(&mut |node| {
         node.subgraphs_mut().for_each(|graph| graph.initializers.iter_mut().for_each(&mut *visit));
     });
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
 }
 
 #[cfg(test)]

@@ -37,6 +37,18 @@ pub fn resolve(model: &mut Model, folder: &Path, sources: &mut Sources) -> Resul
     outcome.map(|()| count)
 }
 
+/// Looks whether every external tensor of `model` is where it says. `folder` is where the model file is.
+pub fn check(model: &mut Model, folder: &Path) -> Result<(), Error> {
+    let mut checker = Checker::new(folder);
+    let mut outcome = Ok(());
+    for_each_tensor_mut(model, &mut |tensor| {
+        if outcome.is_ok() {
+            outcome = checker.check(tensor);
+        }
+    });
+    outcome
+}
+
 /// Looks whether external tensors are where a model says.
 pub struct Checker<'a> {
     folder: &'a Path,

@@ -20,7 +20,7 @@ fn compared(change: &dyn Fn(&mut Model)) -> Comparison {
     change(&mut model);
     let target = folder.path().join("after.onnx");
     let transaction = output::Transaction::begin(&target, output::Settings::default()).unwrap();
-    let derived = Derived { model, sidecar: None, companions: Vec::new() };
+    let derived = Derived { model, sidecar: None, companions: Vec::new(), keeps_data_files: false };
     derived::write(transaction, derived, &mut before, WeightsMode::Embed, &mut |_| ()).unwrap();
     // Without its sidecar the file before tells as much as the file after.
     std::fs::remove_file(modelexport_io::sidecar::path_beside(&path)).unwrap();

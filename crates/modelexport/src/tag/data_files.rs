@@ -12,6 +12,7 @@ use modelexport_io::stream::Streamer;
 use modelexport_io::weights;
 
 use crate::Error;
+use crate::folders::is_beside;
 
 /// A file that tensors of the model lie in.
 #[derive(Debug)]
@@ -55,12 +56,8 @@ pub fn stage(
     sources: &Sources,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let folder_of = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.unwrap_or(Path::new(".")).canonicalize().ok()
-    };
     let output = transaction.model().to_owned();
-    if folder_of(input) == folder_of(&output) {
+    if is_beside(input, &output) {
         return Ok(());
     }
     for file in files {

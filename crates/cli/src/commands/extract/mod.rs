@@ -114,7 +114,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         companions.push((path, bytes));
     }
     let extract::Extracted { model, sidecar, manifest } = extracted;
-    let derived = Derived { model, sidecar, companions };
+    let derived = Derived { model, sidecar, companions, keeps_data_files: false };
     let files = derived::write(transaction, derived, &mut file, arguments.weights, &mut |done| {
         progress.bytes(done);
     })?;

@@ -55,8 +55,8 @@ pub struct Arguments {
     /// Where the weights go: embed, external, reference, none or auto
     ///
     /// embed: into the new file. external: into <name>.onnx.data beside it. reference: nowhere, the new file points at
-    /// the bytes where they are now, which must be in the same folder. none: left out. auto: embed below 1 GiB, else
-    /// external.
+    /// the bytes where they are now, which must be in the same folder. none: left out. auto: weights in data files stay
+    /// there if the output is beside them; others are embedded below 1 GiB, else external.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     weights: WeightsMode,
 
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 
     progress.step("writing", &arguments.output);
     let sidecar = functions::sidecar_for(&mut model, &file);
-    let derived = Derived { model, sidecar, companions: Vec::new() };
+    let derived = Derived { model, sidecar, companions: Vec::new(), keeps_data_files: true };
     let files = derived::write(transaction, derived, &mut file, arguments.weights, &mut |done| {
         progress.bytes(done);
     })?;
