@@ -10,7 +10,7 @@ from report import Report, machine
 from sections import ROOT, SECTIONS, Bench
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-MODELS = ["bert_base", "resnet50", "vit_b", "llama_1b"]
+MODELS = ["bert_base", "resnet50", "vit_b", "whisper_base", "llama_1b"]
 
 
 def main() -> None:

@@ -5,10 +5,15 @@ from pathlib import Path
 
 import torch
 
-NAMES = ["bert_base", "resnet50", "vit_b", "llama_1b"]
+NAMES = ["bert_base", "resnet50", "vit_b", "whisper_base", "llama_1b"]
 
 # Layers of the transformers, by size: `full` is what the name says.
-LAYERS = {"bert_base": {"full": 12, "quick": 2}, "vit_b": {"full": 12, "quick": 2}, "llama_1b": {"full": 16, "quick": 1}}
+LAYERS = {
+    "bert_base": {"full": 12, "quick": 2},
+    "vit_b": {"full": 12, "quick": 2},
+    "whisper_base": {"full": 6, "quick": 1},
+    "llama_1b": {"full": 16, "quick": 1},
+}
 
 
 def build(name: str, size: str) -> tuple[torch.nn.Module, tuple, dict]:
@@ -28,6 +33,15 @@ def build(name: str, size: str) -> tuple[torch.nn.Module, tuple, dict]:
 
         config = ViTConfig(num_hidden_layers=LAYERS[name][size])
         return ViTModel(config).eval(), (torch.zeros(1, 3, 224, 224),), {}
+    if name == "whisper_base":
+        from transformers import WhisperConfig, WhisperModel
+
+        layers = {"encoder_layers": LAYERS[name][size], "decoder_layers": LAYERS[name][size]}
+        heads = {"encoder_attention_heads": 8, "decoder_attention_heads": 8}
+        widths = {"d_model": 512, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048}
+        model = WhisperModel(WhisperConfig(use_cache=False, **layers, **heads, **widths)).eval()
+        sound, text = torch.zeros(1, 80, 3000), torch.ones(1, 32, dtype=torch.long)
+        return model, (), {"input_features": sound, "decoder_input_ids": text}
     if name == "llama_1b":
         sizes = {"hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8}
         return llama(layers=LAYERS[name][size], vocab_size=32000 if size == "full" else 4096, **sizes)

@@ -240,7 +240,8 @@ def tools(bench: Bench) -> None:
         "Tag, strip, extract",
         "A file of torch's exporter is tagged by what it says itself, and by the archive as evidence; ours is stripped, and one layer cut out of it. Against loading, setting or clearing "
         "the texts of every node and saving with `onnx` and with `onnx-ir`, and against their own functions to extract. A "
-        "process each, of which Python's start and imports do not count; ratios of neighbours. Target for tagging: at least 30 times faster than `onnx`.",
+        "process each, of which Python's start and imports do not count; ratios of neighbours. Where the weights are in a data file, results "
+        "are written beside it; `onnx-ir` then leaves the weights of an extracted part where they are, as we do by reference. Target for tagging: at least 30 times faster than `onnx`.",
     )
     rows, bars = [], []
     for name in bench.names if not bench.is_quick else bench.names[:1]:
@@ -249,22 +250,27 @@ def tools(bench: Bench) -> None:
         ours.parent.mkdir(exist_ok=True)
         subprocess.run([bench.binary, "export", source, "-o", ours, "-q", "--overwrite"], check=True)
         repetitions = 1 if source.stat().st_size > LARGE else bench.repetitions(source, 3)
-        target = bench.out / "m.onnx"
-        tasks = {"strip": (ours, [bench.binary, "strip", ours, "-o", target, "-q"], [])}
+        tasks = {"strip": (ours, [], [])}
         if foreign is not None:
-            tasks = {"tag": (foreign, [bench.binary, "tag", foreign, "-o", target, "-q"], [])} | tasks
+            tasks = {"tag": (foreign, [], [])} | tasks
         if (extracting := first_layer(bench, ours)) is not None:
             selector, inputs, outputs = extracting
-            command = [bench.binary, "extract", ours, selector, "-o", target, "--keep-names", "-q"]
-            tasks["extract"] = (ours, command, [inputs, outputs])
-        for task, (file, command, arguments) in tasks.items():
+            tasks["extract"] = (ours, [selector, "--keep-names"], [inputs, outputs])
+        for task, (file, options, arguments) in tasks.items():
+            has_data_file = file.with_name(f"{file.name}.data").exists()
+            target = file.with_name("beside.onnx") if has_data_file else bench.out / "m.onnx"
+            command = [bench.binary, task, file, *options, "-o", target, "-q", "--overwrite"]
             commands = {"ours": command}
             if task == "tag":
                 commands["ours, with the .pt2 as evidence"] = [*command, "--evidence", source]
+            if task == "extract" and has_data_file:
+                commands["ours, by reference"] = [*command, "--weights", "reference"]
             commands |= {peer: [*PEERS, f"{task}_{peer}", file, target, *arguments] for peer in ["onnx", "onnx_ir"]}
             found = interleaved(commands, bench.out, repetitions)
             for peer, series in found.items():
                 rows.append([f"{task} {name}", peer.replace("_", "-"), series.text(), ratio_text(series, found["ours"]), series.memory_text()])
+            for left in file.parent.glob("beside*"):
+                left.unlink()
             if task == "tag" and "onnx" in found:
                 bars.append((name, ratio(found["onnx"], found["ours"])[0]))
         shutil.rmtree(ours.parent)
