@@ -25,11 +25,22 @@ def torch_program(source: str, target: str) -> None:
     import onnxscript  # noqa: F401 (torch would import it while the time runs)
     import torch
 
-    # Without it, torch does not know the classes of outputs that are named in an archive.
-    import transformers.modeling_outputs  # noqa: F401
-
+    _import_classes(source)
     with timed():
         torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False).save(target)
+
+
+def _import_classes(source: str) -> None:
+    """Torch must know the classes of inputs and outputs that an archive names."""
+    import importlib
+    import re
+    import zipfile
+
+    with zipfile.ZipFile(source) as archive:
+        (program,) = [name for name in archive.namelist() if name.endswith("/models/model.json")]
+        text = archive.read(program).decode()
+    for module in sorted(set(re.findall(r'\\"type\\": \\"([\w.]+)\.\w+\\"', text))):
+        importlib.import_module(module)
 
 
 def live(name: str, size: str, kind: str, target: str) -> None:
