@@ -1,14 +1,14 @@
 //! Graphs: nodes in order, with their arguments resolved and their origin looked up.
 
-use std::collections::HashMap;
-
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::{Name, ScopeId, Scopes};
 use serde_json::value::RawValue;
 
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::error::{NodePlace, Place, Problem};
+use super::json;
 use super::module_stack::ModuleStacks;
 use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
@@ -25,7 +25,7 @@ pub(super) struct Origins<'a> {
 impl<'a> Origins<'a> {
     /// `entry`: the zip entry that is read, for messages.
     pub fn new(stacks: ModuleStacks, entry: &'a str) -> Self {
-        Origins { stacks, traces: Vec::new(), trace_ids: HashMap::new(), entry }
+        Origins { stacks, traces: Vec::new(), trace_ids: HashMap::default(), entry }
     }
 
     /// The id of a stack trace, which is unescaped only once.
@@ -33,10 +33,7 @@ impl<'a> Origins<'a> {
         if let Some(id) = self.trace_ids.get(raw.get()) {
             return Ok(Some(*id));
         }
-        let text: Option<Box<str>> = serde_json::from_str(raw.get()).map_err(|error| Problem::Json {
-            entry: self.entry.into(),
-            message: format!("a stack_trace: {error}"),
-        })?;
+        let text: Option<Box<str>> = json::parse_part(self.entry, raw, || "a stack_trace".to_owned())?;
         let Some(text) = text else { return Ok(None) };
         let id = self.traces.len() as u32;
         self.traces.push(text);
@@ -53,7 +50,7 @@ pub(super) fn convert<'a>(
     origins: &mut Origins<'a>,
     holder: Option<&NodePlace>,
 ) -> Result<aten::Graph, Problem> {
-    let values = match Values::announce(&mut raw, shared) {
+    let values = match Values::announce(&mut raw, origins.entry, shared) {
         Ok(values) => values,
         Err(problem) => return Err(at_maker(problem, &raw.nodes, shared, origins, holder)),
     };

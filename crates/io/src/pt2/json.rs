@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::error::Problem;
 
@@ -196,6 +197,21 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(entry: &str, bytes: &'a [u8]) -> Res
     let text = std::str::from_utf8(bytes)
         .map_err(|error| Problem::JsonNotUtf8 { entry: entry.into(), offset: error.valid_up_to() })?;
     serde_json::from_str(text).map_err(|error| explain(entry, bytes, &error))
+}
+
+/// Reads a part of a JSON text that was left as it stands. `what` says which part, for messages.
+pub(super) fn parse_part<'a, T: Deserialize<'a>>(
+    entry: &str,
+    part: &'a RawValue,
+    what: impl FnOnce() -> String,
+) -> Result<T, Problem> {
+    serde_json::from_str(part.get()).map_err(|error| {
+        let mut problem = explain(entry, part.get().as_bytes(), &error);
+        if let Problem::Json { message, .. } | Problem::JsonDuplicateKey { message, .. } = &mut problem {
+            *message = format!("{}: {message}", what());
+        }
+        problem
+    })
 }
 
 /// `serde_json` tells kinds of errors apart only by their text, so what matters is found out here.

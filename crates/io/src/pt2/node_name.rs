@@ -1,8 +1,7 @@
 //! Names of nodes. The archive has them from schema 8.15 on; before, they are found again the way FX gives them.
 
-use std::collections::{HashMap, HashSet};
-
 use modelexport_graph::Name;
+use modelexport_graph::hash::{HashMap, HashSet};
 
 use super::argument::{Argument, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::error::Problem;
@@ -16,7 +15,7 @@ pub(super) fn node_names(
     values: &Values<'_>,
     shared: &mut Shared,
 ) -> Result<Vec<Name>, Problem> {
-    let mut taken = HashSet::with_capacity(nodes.len());
+    let mut taken = HashSet::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut names = Vec::with_capacity(nodes.len());
     for node in nodes {
         let name = node.name.as_deref().or_else(|| name_in_results(node)).map(|name| shared.name(name));
@@ -27,7 +26,7 @@ pub(super) fn node_names(
         }
         names.push(name);
     }
-    let mut counters: HashMap<&str, u32> = HashMap::new();
+    let mut counters: HashMap<&str, u32> = HashMap::default();
     Ok(nodes
         .iter()
         .zip(names)

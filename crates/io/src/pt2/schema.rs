@@ -78,6 +78,8 @@ pub(super) struct ModuleCallSignature<'a> {
     pub forward_arg_names: Option<Vec<Text<'a>>>,
 }
 
+/// The metadata of a tensor is long and repeats from layer to layer, so it stays as it stands in the JSON until a new
+/// one is met.
 #[derive(Deserialize)]
 pub(super) struct Graph<'a> {
     #[serde(borrow)]
@@ -87,7 +89,7 @@ pub(super) struct Graph<'a> {
     #[serde(borrow)]
     pub nodes: Vec<Node<'a>>,
     #[serde(borrow)]
-    pub tensor_values: Map<'a, TensorMeta<'a>>,
+    pub tensor_values: Map<'a, &'a RawValue>,
     #[serde(borrow)]
     pub sym_int_values: Map<'a, SymInt<'a>>,
     #[serde(borrow)]
