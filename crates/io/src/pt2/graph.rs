@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::error::{NodePlace, Place, Problem};
-use super::json;
+use super::json::{self, Pieces};
 use super::module_stack::ModuleStacks;
 use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
@@ -57,13 +57,14 @@ pub(super) fn convert<'a>(
     let graph =
         aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };
     let mut frame = Frame { graph, values, shared };
+    frame.graph.values.reserve_exact(frame.values.len());
     for (index, input) in raw.inputs.into_iter().enumerate() {
         let input = frame.result(input, || Place::GraphInput { index })?;
         frame.graph.inputs.push(input);
     }
     let names = node_names(&raw.nodes, &frame.values, frame.shared)?;
     frame.graph.nodes.reserve_exact(raw.nodes.len());
-    for (node, name) in raw.nodes.into_iter().zip(names) {
+    for (node, name) in raw.nodes.into_items().zip(names) {
         let node = convert_node(node, name, &mut frame, origins, holder)?;
         frame.graph.nodes.push(node);
     }
@@ -86,6 +87,7 @@ fn convert_node<'a>(
 ) -> Result<aten::Node, Problem> {
     let unknown = holder.is_none().then_some(Scopes::ROOT);
     let (scope, here) = locate(&raw, name, frame.shared, origins, holder)?;
+    frame.shared.expect(&here.name);
     let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace))?;
     let mut args = Vec::with_capacity(raw.inputs.len());
     for input in raw.inputs {
@@ -132,7 +134,7 @@ fn locate(
 /// What is wrong with the metadata of a value is wrong with the result of the node that makes it.
 fn at_maker(
     mut problem: Problem,
-    nodes: &[schema::Node<'_>],
+    nodes: &Pieces<schema::Node<'_>>,
     shared: &mut Shared,
     origins: &mut Origins<'_>,
     holder: Option<&NodePlace>,

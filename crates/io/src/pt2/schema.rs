@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::json::{Bound, Float, Map, Text};
+use super::json::{Bound, Float, Map, Pieces, Text};
 
 pub(super) use super::argument::{Argument, GraphArgument};
 
@@ -87,7 +87,7 @@ pub(super) struct Graph<'a> {
     #[serde(borrow)]
     pub outputs: Vec<Argument<'a>>,
     #[serde(borrow)]
-    pub nodes: Vec<Node<'a>>,
+    pub nodes: Pieces<Node<'a>>,
     #[serde(borrow)]
     pub tensor_values: Map<'a, &'a RawValue>,
     #[serde(borrow)]
@@ -107,9 +107,9 @@ pub(super) struct Node<'a> {
     #[serde(borrow)]
     pub target: Text<'a>,
     #[serde(borrow)]
-    pub inputs: Vec<NamedArgument<'a>>,
+    pub inputs: Box<[NamedArgument<'a>]>,
     #[serde(borrow)]
-    pub outputs: Vec<Argument<'a>>,
+    pub outputs: Box<[Argument<'a>]>,
     #[serde(borrow)]
     pub metadata: NodeMetadata<'a>,
     /// Of higher-order operators: whether the one result is the node itself and not the first of a tuple.

@@ -17,17 +17,27 @@ use super::sym_text;
 #[derive(Default)]
 pub(super) struct Shared {
     names: HashSet<Name>,
+    /// The name of the node that is read: most results are called like it.
+    recent: Name,
     expressions: HashMap<Box<str>, SymExpr>,
 }
 
 impl Shared {
     pub fn name(&mut self, text: &str) -> Name {
+        if *self.recent == *text {
+            return self.recent.clone();
+        }
         if let Some(name) = self.names.get(text) {
             return name.clone();
         }
         let name: Name = text.into();
         self.names.insert(name.clone());
         name
+    }
+
+    /// `name`, which is one of these, is likely to be asked for.
+    pub fn expect(&mut self, name: &Name) {
+        self.recent = name.clone();
     }
 
     fn expression(&mut self, text: &str, place: impl FnOnce() -> Place) -> Result<SymExpr, Problem> {
@@ -183,6 +193,10 @@ impl<'a> Values<'a> {
                 Err(Problem::DuplicateDefinition { place: Place::Value { name: name.clone() }, name })
             }
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.by_name.len()
     }
 
     /// Whether a value of the graph has this name.
