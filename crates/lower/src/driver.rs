@@ -66,6 +66,7 @@ impl<'p> Lowering<'p> {
     fn run(mut self) -> Result<ir::Ir> {
         let graph = &self.program.graph;
         self.frames.push(vec![None; graph.values.len()]);
+        self.builder.reserve(graph.nodes.len());
         let mut inputs = Vec::new();
         for (arg, spec) in graph.inputs.iter().zip(&self.program.signature.inputs) {
             inputs.extend(self.graph_input(graph, arg, spec)?);

@@ -174,7 +174,7 @@ impl Written {
 /// The first pass: lengths of messages, outer before inner.
 pub(super) struct Sizer<'t> {
     texts: Option<&'t dyn NodeTexts>,
-    sizes: Vec<u64>,
+    sizes: Vec<u32>,
     total: u64,
     written: Written,
     depth: usize,
@@ -183,7 +183,8 @@ pub(super) struct Sizer<'t> {
 
 /// Lengths of all messages, in the order in which they begin.
 pub(super) struct Sizes {
-    sizes: Vec<u64>,
+    /// What does not fit is larger than a model can be, which the total tells.
+    sizes: Vec<u32>,
     total: u64,
 }
 
@@ -241,7 +242,7 @@ impl Sink for Sizer<'_> {
         self.written = outer_written;
         let size = std::mem::replace(&mut self.total, outer_total);
         if let Some(stored) = self.sizes.get_mut(slot) {
-            *stored = size;
+            *stored = u32::try_from(size).unwrap_or(u32::MAX);
         }
         self.total = self.total.saturating_add(varint_len(size)).saturating_add(size);
     }
@@ -261,7 +262,7 @@ const PIECE: usize = 256 << 10;
 /// The second pass: bytes, handed over in pieces.
 pub(super) struct Writer<'t, F, E> {
     texts: Option<&'t dyn NodeTexts>,
-    sizes: std::vec::IntoIter<u64>,
+    sizes: std::vec::IntoIter<u32>,
     bytes: Vec<u8>,
     written: Written,
     take: F,
@@ -323,7 +324,7 @@ impl<E, F: FnMut(Chunk) -> Result<(), E>> Sink for Writer<'_, F, E> {
     fn message(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
         self.tag(number, WireType::Length);
         let size = self.sizes.next().unwrap_or_default();
-        self.varint(size);
+        self.varint(size.into());
         let outer_written = std::mem::take(&mut self.written);
         body(self);
         self.written = outer_written;
