@@ -49,9 +49,7 @@ pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The bytes that stand for a text in a file.
 pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
-    // Names are short: to look at all bytes at once is faster than to look for the first.
-    let has_lead = text.bytes().fold(false, |found, byte| found | (byte == LEAD));
-    if !has_lead || text.chars().all(|c| raw_byte(c).is_none()) {
+    if text.is_ascii() || !text.as_bytes().contains(&LEAD) || text.chars().all(|c| raw_byte(c).is_none()) {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut bytes = Vec::with_capacity(text.len());
