@@ -229,3 +229,56 @@ fn check_data(model: &Model) -> Result<(), Error> {
         Some(first) => Err(Error::NoData { count: missing.len(), first: (*first).to_owned() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use modelexport_io::output::Settings;
+    use modelexport_io::pt2;
+
+    use super::*;
+    use crate::policy::Preset;
+    use crate::rules::Rules;
+    use crate::test_export;
+
+    /// The bytes of the model and of its sidecar.
+    fn written(folder: &Path, write: impl FnOnce(Transaction) -> Files) -> Vec<Vec<u8>> {
+        let settings = Settings { overwrite: true, ..Settings::default() };
+        let files = write(Transaction::begin(&folder.join("m.onnx"), settings).unwrap()).files;
+        files.iter().map(|file| std::fs::read(&file.path).unwrap()).collect()
+    }
+
+    #[test]
+    fn tags_are_the_same_whether_they_are_put_into_nodes_or_made_while_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = WeightsMode::Embed;
+        for (name, embed) in test_export::fixtures().into_iter().flat_map(|name| {
+            let doc_string = Embed { doc_string: true, metadata_props: false };
+            [Embed::BOTH, Embed::NONE, doc_string].map(|embed| (name.clone(), embed))
+        }) {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{name}/model.pt2"));
+            let options = Options {
+                lower: lower::Options::default(),
+                policy: Policy::new(Some(Preset::All), None, Rules::default()),
+                tag_format: TagFormat::Instance,
+                embed,
+                source_info: false,
+            };
+            let described = || {
+                let archive = pt2::read(&path).unwrap();
+                let source = source_of(&path, &archive.program);
+                let lowered = lower(archive.program, &archive.sources, &options).unwrap();
+                (describe(lowered, source, &options), archive.sources)
+            };
+            let (model, sources) = described();
+            let made = written(folder.path(), |began| {
+                write_described(began, model, &sources, mode, &mut |_| ()).unwrap()
+            });
+            let (model, sources) = described();
+            let put = written(folder.path(), |began| {
+                write(began, model.tagged(), &sources, mode, &mut |_| ()).unwrap()
+            });
+            assert_eq!(made.len(), 2);
+            assert!(made == put, "{name}: {}", embed.name());
+        }
+    }
+}
