@@ -1,5 +1,7 @@
 //! The captured program: what `torch.export` recorded, with names resolved to ids.
 
+use std::sync::Arc;
+
 use crate::{DType, Dim, ModuleTree, Name, ScopeId, Scopes, StridedView, SymExpr};
 
 /// A captured model.
@@ -73,11 +75,14 @@ pub struct Value {
 
 #[derive(Clone, Debug)]
 pub enum ValueKind {
-    Tensor(TensorMeta),
+    /// Shared: tensors of one shape are many.
+    Tensor(Arc<TensorMeta>),
     SymInt(SymExpr),
     SymFloat(SymExpr),
     SymBool(SymExpr),
-    CustomObject { class: Name },
+    CustomObject {
+        class: Name,
+    },
     Token,
 }
 

@@ -3,6 +3,7 @@
 
 pub mod aten;
 pub mod dtype;
+pub mod hash;
 pub mod module_tree;
 pub mod onnx;
 pub mod origin;

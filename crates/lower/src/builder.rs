@@ -26,6 +26,14 @@ impl Builder {
         Builder { ir: Ir::default(), opset, origin, open: vec![Graph::default()] }
     }
 
+    /// Makes room for so many nodes with one result each.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.ir.values.reserve(nodes);
+        if let Some(graph) = self.open.last_mut() {
+            graph.nodes.reserve(nodes);
+        }
+    }
+
     /// How many graphs are open: 1 in the main graph.
     pub fn depth(&self) -> usize {
         self.open.len()

@@ -30,7 +30,12 @@ pub fn lower(
     functionalize::functionalize(&mut program)?;
     let mut ir = Lowering::new(&program, options).run()?;
     passes::run(&mut ir, &program, options, load);
-    let model = finish::finish(&ir, &program, options)?;
+    let graph = if options.keep_graph { aten::Graph::default() } else { std::mem::take(&mut program.graph) };
+    // What a graph of many nodes holds is given back piece by piece, which takes as long as to name the nodes.
+    let model = std::thread::scope(|threads| {
+        threads.spawn(move || drop(graph));
+        finish::finish(ir, &program, options)
+    })?;
     Ok((model, program))
 }
 
@@ -61,6 +66,7 @@ impl<'p> Lowering<'p> {
     fn run(mut self) -> Result<ir::Ir> {
         let graph = &self.program.graph;
         self.frames.push(vec![None; graph.values.len()]);
+        self.builder.reserve(graph.nodes.len());
         let mut inputs = Vec::new();
         for (arg, spec) in graph.inputs.iter().zip(&self.program.signature.inputs) {
             inputs.extend(self.graph_input(graph, arg, spec)?);

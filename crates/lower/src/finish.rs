@@ -1,9 +1,10 @@
 //! Names, and the ONNX model.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::fmt::Write;
 
 use modelexport_graph::aten::Program;
+use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::onnx::{
     self, Attribute, AttributeValue, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type,
     TypeKind, ValueInfo,
@@ -22,20 +23,24 @@ const RESHAPED_KEY: &str = "modelexport.reshaped_from";
 const FOLDED_KEY: &str = "modelexport.folded";
 
 /// The ONNX model of `ir`, everything named.
-pub fn finish(ir: &Ir, program: &Program, options: &Options) -> Result<onnx::Model> {
+pub fn finish(mut ir: Ir, program: &Program, options: &Options) -> Result<onnx::Model> {
+    let graph = std::mem::take(&mut ir.graph);
     let mut finisher = Finisher {
+        names: vec![None; ir.values.len()],
         ir,
         program,
         options,
-        names: vec![None; ir.values.len()],
-        taken: HashSet::new(),
-        next: HashMap::new(),
-        scope_names: HashMap::new(),
+        taken: HashSet::with_capacity_and_hasher(2 * graph.nodes.len(), Default::default()),
+        next: HashMap::default(),
+        scope_names: HashMap::default(),
+        texts: HashMap::default(),
+        draft: String::new(),
+        wanted: String::new(),
         domains: Vec::new(),
         constants: Vec::new(),
     };
-    finisher.reserve_names();
-    let mut graph = finisher.graph(&ir.graph, true)?;
+    finisher.reserve_names(&graph);
+    let mut graph = finisher.graph(graph, true)?;
     graph.name = finisher.graph_name();
     graph.initializers = finisher.initializers()?;
     let mut opset_imports =
@@ -65,7 +70,8 @@ fn ir_version(opset: i64) -> i64 {
 }
 
 struct Finisher<'a> {
-    ir: &'a Ir,
+    /// Without its graph.
+    ir: Ir,
     program: &'a Program,
     options: &'a Options,
     names: Vec<Option<Name>>,
@@ -73,6 +79,12 @@ struct Finisher<'a> {
     /// The next number to try for a name that is taken.
     next: HashMap<Name, u32>,
     scope_names: HashMap<ScopeId, Name>,
+    /// Operators, domains and names of attributes.
+    texts: HashMap<Cow<'static, str>, Name>,
+    /// Room for a name that may be taken.
+    draft: String,
+    /// Room for the name that a node should have.
+    wanted: String,
     /// Domains besides ONNX's own, with their versions, in order of first use.
     domains: Vec<(String, i64)>,
     /// Constants that some node reads, in order of first use.
@@ -81,14 +93,14 @@ struct Finisher<'a> {
 
 impl Finisher<'_> {
     /// Inputs, outputs and weights have the first claim on their names, in this order.
-    fn reserve_names(&mut self) {
+    fn reserve_names(&mut self, graph: &Graph) {
         let weights = self.ir.values.iter().enumerate().filter_map(|(i, value)| {
             let is_weight =
                 matches!(value.constant, Some(Constant::Weight { .. } | Constant::ScaledWeight { .. }));
             is_weight.then_some(ValueId(i as u32))
         });
-        let mut first: Vec<ValueId> = self.ir.graph.inputs.clone();
-        first.extend(&self.ir.graph.outputs);
+        let mut first: Vec<ValueId> = graph.inputs.clone();
+        first.extend(&graph.outputs);
         first.extend(weights);
         for id in first {
             self.value_name(id, "value");
@@ -106,28 +118,52 @@ impl Finisher<'_> {
     }
 
     /// A name that nothing else has: `wanted`, or `wanted_1`, `wanted_2`, …
-    fn unique(&mut self, wanted: &str) -> Name {
-        let wanted: Name = wanted.into();
-        if self.taken.insert(wanted.clone()) {
-            return wanted;
+    fn unique(&mut self, wanted: impl AsRef<str> + Into<Name>) -> Name {
+        if !self.next.contains_key(wanted.as_ref()) {
+            let wanted: Name = wanted.into();
+            if self.taken.insert(wanted.clone()) {
+                return wanted;
+            }
+            self.next.insert(wanted.clone(), 1);
+            return self.numbered(&wanted);
         }
-        let mut number = self.next.get(&wanted).copied().unwrap_or(1);
+        self.numbered(wanted.as_ref())
+    }
+
+    /// The next free of `wanted_1`, `wanted_2`, …, for a name that is taken.
+    fn numbered(&mut self, wanted: &str) -> Name {
+        let mut first = 1;
+        let number = self.next.get_mut(wanted).unwrap_or(&mut first);
         loop {
-            let candidate: Name = format!("{wanted}_{number}").into();
-            number += 1;
+            self.draft.clear();
+            // Writing to a string cannot fail.
+            let _ = write!(self.draft, "{wanted}_{number}");
+            *number += 1;
+            let candidate: Name = self.draft.as_str().into();
             if self.taken.insert(candidate.clone()) {
-                self.next.insert(wanted, number);
                 return candidate;
             }
         }
+    }
+
+    /// A text that many nodes have, in one place.
+    fn shared(&mut self, text: Cow<'static, str>) -> Name {
+        if let Some(name) = self.texts.get(&text) {
+            return name.clone();
+        }
+        let name: Name = text.as_ref().into();
+        self.texts.insert(text, name.clone());
+        name
     }
 
     fn value_name(&mut self, id: ValueId, otherwise: &str) -> Name {
         if let Some(Some(name)) = self.names.get(id.0 as usize) {
             return name.clone();
         }
-        let wanted = self.ir.value(id).and_then(|value| value.name.clone());
-        let name = self.unique(wanted.as_deref().unwrap_or(otherwise));
+        let name = match self.ir.value(id).and_then(|value| value.name.clone()) {
+            Some(wanted) => self.unique(wanted),
+            None => self.unique(otherwise),
+        };
         if let Some(slot) = self.names.get_mut(id.0 as usize) {
             *slot = Some(name.clone());
         }
@@ -160,14 +196,15 @@ impl Finisher<'_> {
         name
     }
 
-    fn graph(&mut self, graph: &Graph, is_main: bool) -> Result<onnx::Graph> {
+    fn graph(&mut self, graph: Graph, is_main: bool) -> Result<onnx::Graph> {
         let inputs: Vec<ValueInfo> = graph.inputs.iter().map(|&id| self.value_info(id, "input")).collect();
         let mut nodes = Vec::with_capacity(graph.nodes.len());
-        let mut value_infos = Vec::new();
+        let mut value_infos = Vec::with_capacity(graph.nodes.len());
         let is_output: HashSet<ValueId> = graph.outputs.iter().copied().collect();
-        for node in &graph.nodes {
-            nodes.push(self.node(node)?);
-            for &output in &node.outputs {
+        for mut node in graph.nodes {
+            let outputs = std::mem::take(&mut node.outputs);
+            nodes.push(self.node(node, &outputs)?);
+            for output in outputs {
                 let known = self.ir.value(output).is_some_and(|v| v.dtype.is_some() && v.shape.is_some());
                 if known && !is_output.contains(&output) {
                     value_infos.push(self.value_info(output, "value"));
@@ -179,13 +216,12 @@ impl Finisher<'_> {
         Ok(onnx::Graph { name, nodes, inputs, outputs, value_infos, ..onnx::Graph::default() })
     }
 
-    fn node(&mut self, node: &Node) -> Result<onnx::Node> {
-        let scope = self.scope_name(node.origin.scope);
-        let name = self.unique(&format!("{scope}/{}", node.op));
+    fn node(&mut self, node: Node, outputs: &[ValueId]) -> Result<onnx::Node> {
+        let name = self.node_name(node.origin.scope, &node.op);
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             inputs.push(match input {
-                None => "".into(),
+                None => Name::default(),
                 Some(id) => {
                     if self.ir.is_constant(*id) && self.names.get(id.0 as usize).is_some_and(Option::is_none)
                     {
@@ -201,16 +237,16 @@ impl Finisher<'_> {
                 self.constants.push(*id);
             }
         }
-        let outputs = node
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(i, &id)| self.value_name(id, &format!("{name}_output_{i}")))
-            .collect();
+        let outputs = outputs.iter().enumerate().map(|(i, &id)| {
+            let has_name = self.ir.value(id).is_some_and(|value| value.name.is_some());
+            let otherwise = if has_name { String::new() } else { format!("{name}_output_{i}") };
+            self.value_name(id, &otherwise)
+        });
+        let outputs = outputs.collect();
         let mut attributes = Vec::with_capacity(node.attributes.len());
-        for (key, value) in &node.attributes {
+        for (key, value) in node.attributes {
             attributes.push(Attribute {
-                name: key.as_ref().into(),
+                name: self.shared(key),
                 value: self.attribute(value)?,
                 ..Attribute::default()
             });
@@ -221,28 +257,39 @@ impl Finisher<'_> {
         }
         Ok(onnx::Node {
             name,
-            op_type: node.op.as_ref().into(),
-            domain: node.domain.as_ref().into(),
+            op_type: self.shared(node.op),
+            domain: self.shared(node.domain),
             inputs,
             outputs,
             attributes,
-            origin: Some(node.origin.clone()),
-            shared_by: node.shared_by.clone(),
+            origin: Some(node.origin),
+            shared_by: node.shared_by,
             ..onnx::Node::default()
         })
     }
 
-    fn attribute(&mut self, value: &Attr) -> Result<AttributeValue> {
+    /// `/encoder/layer.0/MatMul`, with a number where that is taken.
+    fn node_name(&mut self, scope: ScopeId, op: &str) -> Name {
+        let scope = self.scope_name(scope);
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.clear();
+        wanted.extend([&*scope, "/", op]);
+        let name = self.unique(wanted.as_str());
+        self.wanted = wanted;
+        name
+    }
+
+    fn attribute(&mut self, value: Attr) -> Result<AttributeValue> {
         Ok(match value {
-            Attr::Int(value) => AttributeValue::Int(*value),
-            Attr::Ints(values) => AttributeValue::Ints(values.clone()),
-            Attr::Float(value) => AttributeValue::Float(*value),
-            Attr::Floats(values) => AttributeValue::Floats(values.clone()),
-            Attr::Str(value) => AttributeValue::String(value.as_bytes().to_vec()),
-            Attr::Strs(values) => {
-                AttributeValue::Strings(values.iter().map(|value| value.as_bytes().to_vec()).collect())
-            }
-            Attr::Tensor(literal) => AttributeValue::Tensor(Box::new(tensor("".into(), literal))),
+            Attr::Int(value) => AttributeValue::Int(value),
+            Attr::Ints(values) => AttributeValue::Ints(values),
+            Attr::Float(value) => AttributeValue::Float(value),
+            Attr::Floats(values) => AttributeValue::Floats(values),
+            Attr::Str(value) => AttributeValue::String(value.into_owned().into_bytes()),
+            Attr::Strs(values) => AttributeValue::Strings(
+                values.into_iter().map(|value| value.into_owned().into_bytes()).collect(),
+            ),
+            Attr::Tensor(literal) => AttributeValue::Tensor(Box::new(tensor("".into(), &literal))),
             Attr::Graph(graph) => AttributeValue::Graph(Box::new(self.graph(graph, false)?)),
         })
     }
@@ -291,7 +338,7 @@ impl Finisher<'_> {
 
     /// Each constant that is read, once, in the order of the program's weights, then literals by first use.
     fn initializers(&mut self) -> Result<Vec<Tensor>> {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut used: Vec<ValueId> = self.constants.iter().copied().filter(|id| seen.insert(*id)).collect();
         used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_ref()) {
             Some(Constant::Weight { weight, .. } | Constant::ScaledWeight { weight, .. }) => (0, *weight),
@@ -382,7 +429,7 @@ fn reshape(tensor: &mut Tensor, sizes: &[u64]) {
 
 fn tensor(name: Name, literal: &Literal) -> Tensor {
     Tensor {
-        name: Arc::clone(&name),
+        name,
         data_type: literal.dtype.onnx_code().unwrap_or(0),
         dims: literal.dims.clone(),
         data: TensorData::Raw(literal.bytes.clone()),

@@ -4,9 +4,9 @@
 //! graph by its id.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use modelexport_graph::aten::TensorMeta;
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::onnx::Origin;
 use modelexport_graph::{DType, Dim, Name, ScopeId};
 

@@ -59,6 +59,9 @@ pub struct Options {
     pub fold_parameters: bool,
     /// Names for symbolic dimensions: the symbol of the program and what to write instead.
     pub dimension_names: Vec<(String, String)>,
+    /// The program is given back with its graph, not without: there is no use for it but to look up where its nodes
+    /// come from.
+    pub keep_graph: bool,
     /// Operators of the user: an ATen target and the ONNX operator that takes its tensors.
     pub custom_operators: Vec<CustomOperator>,
 }
@@ -72,6 +75,7 @@ impl Default for Options {
             fold_batch_norm: true,
             fold_parameters: true,
             dimension_names: Vec::new(),
+            keep_graph: false,
             custom_operators: Vec::new(),
         }
     }

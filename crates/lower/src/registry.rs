@@ -1,7 +1,8 @@
 //! The operator registry: which function lowers which ATen overload from which opset on.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use modelexport_graph::hash::HashMap;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -72,7 +73,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 pub fn find(target: &str, opset: i64) -> Option<&'static Row> {
     static BY_TARGET: OnceLock<HashMap<&'static str, Vec<&'static Row>>> = OnceLock::new();
     let by_target = BY_TARGET.get_or_init(|| {
-        let mut map: HashMap<&'static str, Vec<&'static Row>> = HashMap::new();
+        let mut map: HashMap<&'static str, Vec<&'static Row>> = HashMap::default();
         for row in rows() {
             map.entry(row.target).or_default().push(row);
         }

@@ -13,7 +13,7 @@ type Sizes = Vec<Option<i64>>;
 
 /// True if the known shapes of what `node` reads and gives cannot be.
 pub fn contradict(ir: &Ir, node: &Node) -> bool {
-    if !node.domain.is_empty() {
+    if !node.domain.is_empty() || have_one_shape(ir, node) {
         return false;
     }
     match expected(ir, node) {
@@ -24,6 +24,16 @@ pub fn contradict(ir: &Ir, node: &Node) -> bool {
             None => false,
         },
     }
+}
+
+/// Operands and result of one shape, which most operators on elements have. Only these operators: a product of matrices
+/// of one shape may well be wrong.
+fn have_one_shape(ir: &Ir, node: &Node) -> bool {
+    let is_on_elements = matches!(&*node.op, "Add" | "Sub" | "Mul" | "Div");
+    let shape = node.outputs.first().and_then(|&output| ir.shape(output));
+    is_on_elements
+        && shape.is_some()
+        && node.inputs.iter().all(|input| input.and_then(|value| ir.shape(value)) == shape)
 }
 
 enum Expected {

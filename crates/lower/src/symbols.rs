@@ -4,8 +4,7 @@
 //! for sizes that depend on data. Expressions over symbols are computed where they are first needed and shared from
 //! then on. These nodes belong to the root module: a size of an input is no layer's own.
 
-use std::collections::HashMap;
-
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::onnx::Origin;
 use modelexport_graph::{DType, Dim, Name, Scopes, SymExpr, SymOp};
 
@@ -65,7 +64,7 @@ impl Symbols {
     /// The error is the symbol that is not bound.
     pub fn compute(&mut self, builder: &mut Builder, expr: &SymExpr) -> Result<ValueId, Name> {
         self.computed.truncate(builder.depth());
-        self.computed.resize_with(builder.depth(), HashMap::new);
+        self.computed.resize_with(builder.depth(), HashMap::default);
         let origin = std::mem::replace(&mut builder.origin, Origin::direct(Scopes::ROOT, None));
         let result = self.compute_shared(builder, expr);
         builder.origin = origin;

@@ -63,7 +63,7 @@ impl TestProgram {
     }
 
     pub(crate) fn input(&mut self, name: &str, meta: TensorMeta) -> ValueId {
-        let id = self.program.graph.add_value(name.into(), ValueKind::Tensor(meta));
+        let id = self.program.graph.add_value(name.into(), ValueKind::Tensor(meta.into()));
         self.program.graph.inputs.push(Arg::Tensor(id));
         self.program.signature.inputs.push(InputSpec::User { name: name.into() });
         id
@@ -94,7 +94,7 @@ impl TestProgram {
     }
 
     fn weight_input(&mut self, name: &str, meta: TensorMeta, spec: InputSpec) -> ValueId {
-        let id = self.program.graph.add_value(name.into(), ValueKind::Tensor(meta));
+        let id = self.program.graph.add_value(name.into(), ValueKind::Tensor(meta.into()));
         self.program.graph.inputs.push(Arg::Tensor(id));
         self.program.signature.inputs.push(spec);
         id
@@ -107,7 +107,7 @@ impl TestProgram {
 
     /// A tensor that a node is about to make.
     pub(crate) fn result(&mut self, meta: TensorMeta) -> ValueId {
-        self.program.graph.add_value("result".into(), ValueKind::Tensor(meta))
+        self.program.graph.add_value("result".into(), ValueKind::Tensor(meta.into()))
     }
 
     /// A node with one result.
@@ -122,7 +122,7 @@ impl TestProgram {
         let ids: Vec<ValueId> = (metas.iter().enumerate())
             .map(|(i, meta)| {
                 let value = if metas.len() == 1 { name.clone() } else { format!("{name}_{i}") };
-                self.program.graph.add_value(value.into(), ValueKind::Tensor(meta.clone()))
+                self.program.graph.add_value(value.into(), ValueKind::Tensor(meta.clone().into()))
             })
             .collect();
         let outputs = ids.iter().map(|&id| Arg::Tensor(id)).collect();

@@ -1,9 +1,8 @@
 //! Names that nothing else has.
 
-use std::collections::{HashMap, HashSet};
-
 use modelexport_graph::Name;
 use modelexport_graph::aten::Graph;
+use modelexport_graph::hash::{HashMap, HashSet};
 
 /// The names that are taken.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +17,7 @@ impl UniqueNames {
     pub fn of(graph: &Graph) -> UniqueNames {
         let values = graph.values.iter().map(|value| value.name.clone());
         let nodes = graph.nodes.iter().map(|node| node.name.clone());
-        UniqueNames { taken: values.chain(nodes).collect(), next: HashMap::new() }
+        UniqueNames { taken: values.chain(nodes).collect(), next: HashMap::default() }
     }
 
     /// `wanted`, or `wanted_1`, `wanted_2`, …; taken from now on.

@@ -120,10 +120,13 @@ pub fn entries(there: &[(String, String)], tag: &str, module: &str, torch: Entri
 
 /// Adds which calls of its modules a node belongs to. First calls need no word.
 pub fn set_calls(metadata: &mut Metadata, calls: &[u32]) {
-    if calls.iter().any(|&call| call > 0) {
-        let numbers: Vec<String> = calls.iter().map(u32::to_string).collect();
-        metadata.push((CALLS.to_owned(), numbers.join(",")));
-    }
+    metadata.extend(calls_text(calls).map(|text| (CALLS.to_owned(), text)));
+}
+
+/// Which calls of its modules a node belongs to, if not all are first calls.
+pub fn calls_text(calls: &[u32]) -> Option<String> {
+    let numbers = || calls.iter().map(u32::to_string).collect::<Vec<String>>();
+    calls.iter().any(|&call| call > 0).then(|| numbers().join(","))
 }
 
 /// The call numbers that a node carries; empty if it has none that can be read.
@@ -132,10 +135,10 @@ pub fn calls(metadata: &Metadata) -> Vec<u32> {
     numbers.and_then(Result::ok).unwrap_or_default()
 }
 
-/// Adds the calls that a node stands for, if there are several.
-pub fn set_shared(metadata: &mut Metadata, calls: &[(Name, u32)]) {
+/// The calls that a node stands for, if there are several.
+pub fn shared_text(calls: &[(Name, u32)]) -> Option<String> {
     if calls.is_empty() {
-        return;
+        return None;
     }
     let shown = |(path, call): &(Name, u32)| match call {
         0 => path.to_string(),
@@ -143,15 +146,13 @@ pub fn set_shared(metadata: &mut Metadata, calls: &[(Name, u32)]) {
     };
     let calls: Vec<String> = calls.iter().map(shown).collect();
     // Strings always serialise.
-    metadata.push((SHARED.to_owned(), serde_json::to_string(&calls).unwrap_or_default()));
+    Some(serde_json::to_string(&calls).unwrap_or_default())
 }
 
-/// Adds the modules that a fused node does the work of.
-pub fn set_fused(metadata: &mut Metadata, modules: &[Name]) {
-    if !modules.is_empty() {
-        // Strings always serialise.
-        metadata.push((FUSED.to_owned(), serde_json::to_string(modules).unwrap_or_default()));
-    }
+/// The modules that a fused node does the work of, if there are any.
+pub fn fused_text(modules: &[Name]) -> Option<String> {
+    // Strings always serialise.
+    (!modules.is_empty()).then(|| serde_json::to_string(modules).unwrap_or_default())
 }
 
 /// Paths of the modules that a fused node does the work of; empty for all others.
@@ -261,9 +262,9 @@ mod tests {
     #[test]
     fn calls_that_share_a_node_are_read_back() {
         let mut metadata = Metadata::new();
-        set_shared(&mut metadata, &[]);
-        assert_eq!((metadata.len(), shared(&metadata)), (0, vec![]));
-        set_shared(&mut metadata, &[("a.0".into(), 0), ("a.0".into(), 2), ("".into(), 0)]);
+        assert_eq!((shared_text(&[]), shared(&metadata)), (None, vec![]));
+        let text = shared_text(&[("a.0".into(), 0), ("a.0".into(), 2), ("".into(), 0)]);
+        metadata.extend(text.map(|text| (SHARED.to_owned(), text)));
         assert_eq!(get(&metadata, SHARED), Some(r#"["a.0","a.0@2",""]"#));
         assert_eq!(shared(&metadata), [("a.0".to_owned(), 0), ("a.0".to_owned(), 2), (String::new(), 0)]);
     }
@@ -271,9 +272,9 @@ mod tests {
     #[test]
     fn fused_modules_are_read_back() {
         let mut metadata = Metadata::new();
-        set_fused(&mut metadata, &[]);
-        assert_eq!(fused(&metadata), Vec::<String>::new());
-        set_fused(&mut metadata, &["conv".into(), "norm".into()]);
+        assert_eq!((fused_text(&[]), fused(&metadata)), (None, Vec::<String>::new()));
+        let text = fused_text(&["conv".into(), "norm".into()]);
+        metadata.extend(text.map(|text| (FUSED.to_owned(), text)));
         assert_eq!(fused(&metadata), ["conv", "norm"]);
         metadata[0].1 = "not a list".into();
         assert_eq!(fused(&metadata), Vec::<String>::new());

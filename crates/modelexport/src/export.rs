@@ -4,6 +4,7 @@ use std::path::Path;
 
 use modelexport_graph::aten::{Program, Weight};
 use modelexport_graph::onnx::Model;
+use modelexport_io::onnx::NodeTexts;
 use modelexport_io::output::{CommittedFile, Role, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
@@ -28,11 +29,35 @@ pub struct Options {
     pub source_info: bool,
 }
 
-/// A model in memory (without its weights) and its sidecar.
+/// A model in memory (without its weights), its nodes tagged, and its sidecar.
 #[derive(Debug)]
 pub struct Exported {
     pub model: Model,
     pub sidecar: Sidecar,
+}
+
+/// The same with the tags still to be put into the nodes. Written, it takes much less memory: a node's texts are
+/// longer than the node, and are made when it is written.
+#[derive(Debug)]
+pub struct Described {
+    model: Model,
+    pub sidecar: Sidecar,
+    program: Program,
+    tags: Tags,
+    embed: Embed,
+    source_info: bool,
+}
+
+impl Described {
+    /// Puts the tags into the nodes, for those who want more of the model than to write it.
+    pub fn tagged(self) -> Exported {
+        let Described { mut model, sidecar, program, tags, embed, source_info } = self;
+        tagger::embed(&mut model, &program.modules, &program.scopes, &tags, embed);
+        if source_info {
+            add_stack_traces(&mut model, &program);
+        }
+        Exported { model, sidecar }
+    }
 }
 
 /// The metadata key that torch uses for stack traces.
@@ -58,20 +83,23 @@ pub fn export(
 /// The first half of [`export()`].
 pub fn lower(program: Program, sources: &Sources, options: &Options) -> Result<Lowered, lower::Error> {
     let load = |weight: &Weight| load_small(weight, sources);
-    let (model, program) = lower::lower(program, &options.lower, &load)?;
+    let lower_options = lower::Options { keep_graph: options.source_info, ..options.lower.clone() };
+    let (model, program) = lower::lower(program, &lower_options, &load)?;
     Ok(Lowered { model, program })
 }
 
 /// The second half of [`export()`].
 pub fn tag(lowered: Lowered, source: sidecar::Source, options: &Options) -> Exported {
-    let Lowered { mut model, program } = lowered;
+    describe(lowered, source, options).tagged()
+}
+
+/// The second half of [`export()`], but for putting the tags into the nodes.
+pub fn describe(lowered: Lowered, source: sidecar::Source, options: &Options) -> Described {
+    let Lowered { model, program } = lowered;
     let tags = Tags::new(&program.modules, &options.policy, options.tag_format);
     let tagger_options = tagger::Options { embed: options.embed, strategy: "native".to_owned(), source };
-    let sidecar = tagger::annotate(&mut model, &program.modules, &program.scopes, &tags, &tagger_options);
-    if options.source_info {
-        add_stack_traces(&mut model, &program);
-    }
-    Exported { model, sidecar }
+    let sidecar = tagger::describe(&model, &program.modules, &program.scopes, &tags, &tagger_options);
+    Described { model, sidecar, program, tags, embed: options.embed, source_info: options.source_info }
 }
 
 /// What the sidecar says about where a model comes from.
@@ -138,15 +166,46 @@ pub fn write(
     mode: WeightsMode,
     progress: &mut dyn FnMut(weights::Progress),
 ) -> Result<Files, Error> {
-    let mut transaction = began;
+    write_files(began, exported, None, sources, mode, progress)
+}
+
+/// The same for a model that is tagged while it is written.
+pub fn write_described(
+    began: Transaction,
+    described: Described,
+    sources: &Sources,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(weights::Progress),
+) -> Result<Files, Error> {
+    if described.source_info {
+        return write(began, described.tagged(), sources, mode, progress);
+    }
+    let Described { model, sidecar, program, tags, embed, .. } = described;
+    let texts = tagger::NodeTexts::new(&program.modules, &program.scopes, &tags, embed);
+    write_files(began, Exported { model, sidecar }, Some(&texts), sources, mode, progress)
+}
+
+fn write_files(
+    mut transaction: Transaction,
+    exported: Exported,
+    texts: Option<&dyn NodeTexts>,
+    sources: &Sources,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(weights::Progress),
+) -> Result<Files, Error> {
     let Exported { model, sidecar } = exported;
     if mode != WeightsMode::None {
         check_data(&model)?;
     }
-    sidecar_file::stage(&mut transaction, &sidecar)?;
-    // Its nodes are no longer needed, and the weights want the memory.
-    drop(sidecar);
-    let weights = weights::stage(&mut transaction, model, sources, mode, progress)?;
+    let (weights, sidecar) = std::thread::scope(|threads| {
+        let output = sidecar_file::create(&mut transaction)?;
+        // It has no part in the model, and a graph of many nodes gives both much to do.
+        let writing = threads.spawn(move || sidecar_file::write(output, &sidecar));
+        let weights = weights::stage_with_texts(&mut transaction, model, texts, sources, mode, progress);
+        let sidecar = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok::<_, Error>((weights?, sidecar?))
+    })?;
+    transaction.stage(sidecar)?;
     Ok(Files { weights, files: model_first(transaction.commit()?) })
 }
 
@@ -168,5 +227,58 @@ fn check_data(model: &Model) -> Result<(), Error> {
     match missing.first() {
         None => Ok(()),
         Some(first) => Err(Error::NoData { count: missing.len(), first: (*first).to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_io::output::Settings;
+    use modelexport_io::pt2;
+
+    use super::*;
+    use crate::policy::Preset;
+    use crate::rules::Rules;
+    use crate::test_export;
+
+    /// The bytes of the model and of its sidecar.
+    fn written(folder: &Path, write: impl FnOnce(Transaction) -> Files) -> Vec<Vec<u8>> {
+        let settings = Settings { overwrite: true, ..Settings::default() };
+        let files = write(Transaction::begin(&folder.join("m.onnx"), settings).unwrap()).files;
+        files.iter().map(|file| std::fs::read(&file.path).unwrap()).collect()
+    }
+
+    #[test]
+    fn tags_are_the_same_whether_they_are_put_into_nodes_or_made_while_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = WeightsMode::Embed;
+        for (name, embed) in test_export::fixtures().into_iter().flat_map(|name| {
+            let doc_string = Embed { doc_string: true, metadata_props: false };
+            [Embed::BOTH, Embed::NONE, doc_string].map(|embed| (name.clone(), embed))
+        }) {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{name}/model.pt2"));
+            let options = Options {
+                lower: lower::Options::default(),
+                policy: Policy::new(Some(Preset::All), None, Rules::default()),
+                tag_format: TagFormat::Instance,
+                embed,
+                source_info: false,
+            };
+            let described = || {
+                let archive = pt2::read(&path).unwrap();
+                let source = source_of(&path, &archive.program);
+                let lowered = lower(archive.program, &archive.sources, &options).unwrap();
+                (describe(lowered, source, &options), archive.sources)
+            };
+            let (model, sources) = described();
+            let made = written(folder.path(), |began| {
+                write_described(began, model, &sources, mode, &mut |_| ()).unwrap()
+            });
+            let (model, sources) = described();
+            let put = written(folder.path(), |began| {
+                write(began, model.tagged(), &sources, mode, &mut |_| ()).unwrap()
+            });
+            assert_eq!(made.len(), 2);
+            assert!(made == put, "{name}: {}", embed.name());
+        }
     }
 }

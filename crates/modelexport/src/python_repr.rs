@@ -23,6 +23,11 @@ pub fn push_str(out: &mut String, text: &str) {
     out.push(quote);
 }
 
+/// Whether `repr(text)` is the text between single quotes. False for some where it is.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'\'' | b'\\'))
+}
+
 /// What Python escapes: controls, formatting characters, private use, and separators other than the space.
 /// Code points that Unicode has not assigned are taken as printable.
 fn is_printable(c: char) -> bool {
@@ -169,6 +174,14 @@ mod tests {
             r"'é \xa0\xad\u200b\u2028\u202e\u3000'"
         );
         assert_eq!(repr("日\u{feff}\u{e000}\u{f0000}🙂"), r"'日\ufeff\ue000\U000f0000🙂'");
+    }
+
+    #[test]
+    fn plain_texts_are_quoted_as_they_are() {
+        for text in ["", "linear_1", "a b", "say \"x\"", "~", "it's", "back\\slash", "é", "\t", "\u{7f}"] {
+            assert!(!is_plain(text) || repr(text) == format!("'{text}'"), "{text:?}");
+        }
+        assert!(is_plain("aten.linear.default") && !is_plain("it's"));
     }
 
     #[test]

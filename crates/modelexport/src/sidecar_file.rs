@@ -9,17 +9,26 @@ use crate::Error;
 
 /// Stages `sidecar` beside the model for which `transaction` was begun.
 pub fn stage(transaction: &mut Transaction, sidecar: &Sidecar) -> Result<(), Error> {
+    let output = create(transaction)?;
+    transaction.stage(write(output, sidecar)?)?;
+    Ok(())
+}
+
+/// The file beside the model for which `transaction` was begun.
+pub fn create(transaction: &mut Transaction) -> Result<OutputFile, Error> {
     let beside = sidecar::path_beside(transaction.model());
-    let mut output = transaction.create(&beside, Role::Companion)?;
+    Ok(transaction.create(&beside, Role::Companion)?)
+}
+
+/// Writes `sidecar`, and gives the file back, which is to be staged.
+pub fn write(mut output: OutputFile, sidecar: &Sidecar) -> Result<OutputFile, Error> {
     let mut text = Text { output: &mut output, failure: None };
     let written = sidecar.write(&mut text);
     match (text.failure, written) {
-        (Some(failure), _) => return Err(failure.into()),
-        (None, Err(source)) => return Err(Error::Write { path: beside, source }),
-        (None, Ok(())) => {}
+        (Some(failure), _) => Err(failure.into()),
+        (None, Err(source)) => Err(Error::Write { path: output.target().to_path_buf(), source }),
+        (None, Ok(())) => Ok(output),
     }
-    transaction.stage(output)?;
-    Ok(())
 }
 
 /// Hands text over and keeps why that failed.

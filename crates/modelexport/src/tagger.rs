@@ -1,10 +1,12 @@
 //! Writes tags into the nodes of a model and collects the sidecar.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
-use modelexport_io::onnx::NodeTags;
+use modelexport_io::onnx::{self, NodeTags};
 use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
 
 use crate::embedding::{self, Embed};
@@ -32,7 +34,13 @@ pub fn annotate(
     options: &Options,
 ) -> Sidecar {
     let sidecar = describe(model, tree, scopes, tags, options);
-    let mut texts = NodeTexts::new(tree, scopes, tags, options.embed);
+    embed(model, tree, scopes, tags, options.embed);
+    sidecar
+}
+
+/// The part of [`annotate`] that changes the model.
+pub fn embed(model: &mut Model, tree: &ModuleTree, scopes: &Scopes, tags: &Tags, embed: Embed) {
+    let texts = NodeTexts::new(tree, scopes, tags, embed);
     model.for_each_node_mut(&mut |node| {
         embedding::remove_doc_string(node);
         embedding::remove_metadata(&mut node.metadata);
@@ -43,83 +51,140 @@ pub fn annotate(
         }
         node.metadata.extend(written.metadata);
     });
-    sidecar
 }
 
 /// What tags say of one node.
 struct Placed {
     module: ModuleId,
-    module_path: Name,
-    /// Which calls of the modules from the root down; empty if all are first calls.
-    calls: Vec<u32>,
     operator: Name,
     /// The tag.
     path: Name,
-    /// The tag, and those that rules and fused modules add.
-    tags: Vec<Name>,
+    /// The tags that rules and fused modules add, without the first.
+    added: Vec<Name>,
 }
 
-fn place(node: &Node, origin: &Origin, tree: &ModuleTree, scopes: &Scopes, tags: &Tags) -> Placed {
+impl Placed {
+    /// The tag, and those that rules and fused modules add.
+    fn tags(&self) -> Vec<Name> {
+        let mut tags = Vec::with_capacity(1 + self.added.len());
+        tags.push(self.path.clone());
+        tags.extend_from_slice(&self.added);
+        tags
+    }
+}
+
+fn place(node: &Node, origin: &Origin, scopes: &Scopes, tags: &Tags) -> Placed {
     let module = scopes.module(origin.scope);
     let operator = operator_name(node);
     let path = if origin.method == Method::Fallback { tags.auxiliary() } else { tags.tag(module) };
     let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
-    let mut node_tags = vec![path.clone()];
+    let mut added = Vec::new();
     let fused = origin.fused.iter().map(|&module| tags.tag(module));
     for tag in fused.chain(tags.domain_tags(module, &[&operator, target])) {
-        if !node_tags.contains(tag) {
-            node_tags.push(tag.clone());
+        if tag != path && !added.contains(tag) {
+            added.push(tag.clone());
         }
     }
-    let module_path = tree.get(module).map_or_else(|| "".into(), |module| module.path.clone());
-    let mut calls = scopes.calls(origin.scope);
+    Placed { module, path: path.clone(), added, operator }
+}
+
+/// Which calls of the modules from the root down a scope stands for; empty if all are first calls.
+fn later_calls(scopes: &Scopes, scope: ScopeId) -> Vec<u32> {
+    let mut calls = scopes.calls(scope);
     if calls.iter().all(|&call| call == 0) {
         calls.clear();
     }
-    Placed { module, module_path, calls, path: path.clone(), tags: node_tags, operator }
+    calls
 }
 
-/// Makes the texts that nodes carry.
+/// Makes the texts that nodes carry. What nodes of one scope share is kept.
 pub struct NodeTexts<'a> {
     tree: &'a ModuleTree,
     scopes: &'a Scopes,
     tags: &'a Tags,
     embed: Embed,
     scope_texts: ScopeTexts<'a>,
+    /// By [`ScopeId`], made when a node needs it.
+    shared: Vec<SharedTexts>,
+}
+
+/// What nodes of one scope have in common.
+#[derive(Clone, Default)]
+struct SharedTexts {
+    /// Of nodes that have no tag but their module's.
+    doc_string: OnceCell<String>,
+    calls: OnceCell<Option<String>>,
 }
 
 impl<'a> NodeTexts<'a> {
     pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes, tags: &'a Tags, embed: Embed) -> Self {
-        NodeTexts { tree, scopes, tags, embed, scope_texts: ScopeTexts::new(tree, scopes) }
+        let scope_texts = ScopeTexts::new(tree, scopes);
+        let shared = vec![SharedTexts::default(); scopes.len()];
+        NodeTexts { tree, scopes, tags, embed, scope_texts, shared }
     }
 
     /// The texts of a node that carries `doc_string` and `metadata` without our tags; `None` if it has no origin.
     pub fn of(
-        &mut self,
+        &self,
         node: &Node,
         doc_string: Option<&str>,
         metadata: &[(String, String)],
     ) -> Option<NodeTags> {
         let origin = node.origin.as_ref()?;
-        let placed = place(node, origin, self.tree, self.scopes, self.tags);
+        let placed = place(node, origin, self.scopes, self.tags);
         let mut written = NodeTags::default();
         if self.embed.doc_string {
-            let method = origin.method.name();
-            written.doc_string = Some(embedding::doc_string(&placed.tags, &placed.path, method, doc_string));
+            written.doc_string = Some(self.doc_string_of(origin, &placed, doc_string).into_owned());
         }
         if self.embed.metadata_props {
-            let source = origin.source.as_ref();
-            let operation = source.map_or(&node.name, |source| &source.name);
-            let target = source.map_or(&placed.operator, |source| &source.target);
-            let torch = self.scope_texts.entries(origin.scope, operation, target);
-            written.metadata = embedding::entries(metadata, &placed.path, &placed.module_path, torch);
-            embedding::set_calls(&mut written.metadata, &placed.calls);
-            let fused = origin.fused.iter().filter_map(|id| self.tree.get(*id));
-            let fused: Vec<Name> = fused.map(|module| module.path.clone()).collect();
-            embedding::set_fused(&mut written.metadata, &fused);
-            embedding::set_shared(&mut written.metadata, &self.sharing_modules(&node.shared_by));
+            self.put_entries(node, origin, &placed, metadata, &mut |key, parts| {
+                written.metadata.push((key.to_owned(), parts.concat()));
+            });
         }
         Some(written)
+    }
+
+    fn doc_string_of(&self, origin: &Origin, placed: &Placed, earlier: Option<&str>) -> Cow<'_, str> {
+        let new = || embedding::doc_string(&placed.tags(), &placed.path, origin.method.name(), earlier);
+        let is_shared = earlier.is_none() && placed.added.is_empty() && origin.method == Method::Direct;
+        match self.shared.get(origin.scope.0 as usize).filter(|_| is_shared) {
+            Some(shared) => shared.doc_string.get_or_init(new).into(),
+            None => new().into(),
+        }
+    }
+
+    /// Calls `put` with the key and the parts of the value of each entry that a node gets after those that are `there`.
+    fn put_entries(
+        &self,
+        node: &Node,
+        origin: &Origin,
+        placed: &Placed,
+        there: &[(String, String)],
+        put: &mut dyn FnMut(&str, &[&str]),
+    ) {
+        put(embedding::TAG, &[&placed.path]);
+        put(embedding::MODULE, &[self.tree.get(placed.module).map_or("", |module| &module.path)]);
+        let source = origin.source.as_ref();
+        let operation = source.map_or(&node.name, |source| &source.name);
+        let target = source.map_or(&placed.operator, |source| &source.target);
+        self.scope_texts.put_entries(origin.scope, operation, target, &mut |key, parts| {
+            if embedding::get(there, key).is_none() {
+                put(key, parts);
+            }
+        });
+        let calls = || embedding::calls_text(&self.scopes.calls(origin.scope));
+        let shared = self.shared.get(origin.scope.0 as usize);
+        if let Some(calls) = shared.map_or_else(calls, |shared| shared.calls.get_or_init(calls).clone()) {
+            put(embedding::CALLS, &[&calls]);
+        }
+        let fused = origin.fused.iter().filter_map(|id| self.tree.get(*id));
+        let fused: Vec<Name> = fused.map(|module| module.path.clone()).collect();
+        if let Some(fused) = embedding::fused_text(&fused) {
+            put(embedding::FUSED, &[&fused]);
+        }
+        if let Some(shared) = embedding::shared_text(&self.sharing_modules(&node.shared_by)) {
+            put(embedding::SHARED, &[&shared]);
+        }
     }
 
     /// Path and number of each call.
@@ -132,6 +197,20 @@ impl<'a> NodeTexts<'a> {
     }
 }
 
+/// Texts of nodes that carry nothing yet, as those that were just lowered.
+impl onnx::NodeTexts for NodeTexts<'_> {
+    fn doc_string(&self, node: &Node) -> Option<Cow<'_, str>> {
+        let origin = node.origin.as_ref().filter(|_| self.embed.doc_string)?;
+        Some(self.doc_string_of(origin, &place(node, origin, self.scopes, self.tags), None))
+    }
+
+    fn entries(&self, node: &Node, put: &mut dyn FnMut(&str, &[&str])) {
+        if let Some(origin) = node.origin.as_ref().filter(|_| self.embed.metadata_props) {
+            self.put_entries(node, origin, &place(node, origin, self.scopes, self.tags), &[], put);
+        }
+    }
+}
+
 /// The sidecar of a model whose nodes have their origins.
 pub fn describe(
     model: &Model,
@@ -140,15 +219,21 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let mut nodes = Vec::new();
+    let mut nodes = Vec::with_capacity(model.graph.nodes.len());
     let mut counts = vec![NodeCount::default(); tree.len()];
     let mut statistics = Statistics::default();
     let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
 
+    // Nodes of one call follow each other.
+    let mut last_calls = (Scopes::ROOT, later_calls(scopes, Scopes::ROOT));
+
     model.for_each_node(&mut |node| {
         statistics.nodes += 1;
         let Some(origin) = &node.origin else { return };
-        let placed = place(node, origin, tree, scopes, tags);
+        let placed = place(node, origin, scopes, tags);
+        if last_calls.0 != origin.scope {
+            last_calls = (origin.scope, later_calls(scopes, origin.scope));
+        }
         if let Some(count) = counts.get_mut(placed.module.0 as usize) {
             count.own += 1;
         }
@@ -157,11 +242,11 @@ pub fn describe(
         *by_method.entry(origin.method.name()).or_default() += 1;
         nodes.push(sidecar::Node {
             name: node.name.clone(),
+            tags: placed.tags(),
             op_type: placed.operator,
-            module: placed.module_path,
-            calls: placed.calls,
+            module: tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
+            calls: last_calls.1.clone(),
             path: placed.path,
-            tags: placed.tags,
             method: origin.method,
             confidence: origin.confidence,
             source: origin.source.as_ref().map(|source| source.name.clone()),

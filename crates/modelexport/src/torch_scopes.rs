@@ -4,6 +4,9 @@
 //! `pkg.torch.onnx.name_scopes` and `pkg.torch.onnx.class_hierarchy` hold the paths and classes. Each ends in the
 //! operation itself: the FX node's name and its target.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use modelexport_graph::{ModuleTree, ScopeId, Scopes};
 
 use crate::python_repr;
@@ -20,7 +23,7 @@ pub struct ScopeTexts<'a> {
     tree: &'a ModuleTree,
     scopes: &'a Scopes,
     /// By [`ScopeId`], made when a node needs it: a scope deep down would otherwise cost a text for each above it.
-    texts: Vec<Option<ScopeText>>,
+    texts: Vec<OnceCell<ScopeText>>,
 }
 
 /// The entries up to where the operation follows.
@@ -33,19 +36,32 @@ struct ScopeText {
 
 impl<'a> ScopeTexts<'a> {
     pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes) -> Self {
-        ScopeTexts { tree, scopes, texts: vec![None; scopes.len()] }
+        ScopeTexts { tree, scopes, texts: vec![OnceCell::new(); scopes.len()] }
     }
 
     /// The entries of an operation in `scope`.
-    pub fn entries(&mut self, scope: ScopeId, operation: &str, target: &str) -> Entries {
-        let target = torch_target(target);
-        match self.texts.get_mut(scope.0 as usize) {
-            Some(Some(text)) => text.entries(operation, &target),
-            Some(unknown) => {
-                let text = unknown.insert(ScopeText::new(self.tree, self.scopes, scope));
-                text.entries(operation, &target)
+    pub fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
+        let mut entries = [NAMESPACE, CLASS_HIERARCHY, NAME_SCOPES].map(|key| (key, String::new()));
+        self.put_entries(scope, operation, target, &mut |key, parts| {
+            if let Some((_, text)) = entries.iter_mut().find(|(known, _)| *known == key) {
+                *text = parts.concat();
             }
-            None => ScopeText::new(self.tree, self.scopes, scope).entries(operation, &target),
+        });
+        entries
+    }
+
+    /// Calls `put` with the key and the parts of each entry of an operation in `scope`.
+    pub fn put_entries(
+        &self,
+        scope: ScopeId,
+        operation: &str,
+        target: &str,
+        put: &mut dyn FnMut(&'static str, &[&str]),
+    ) {
+        let new = || ScopeText::new(self.tree, self.scopes, scope);
+        match self.texts.get(scope.0 as usize) {
+            Some(text) => text.get_or_init(new).put_entries(operation, target, put),
+            None => new().put_entries(operation, target, put),
         }
     }
 }
@@ -62,19 +78,20 @@ impl ScopeText {
         text
     }
 
-    fn entries(&self, operation: &str, target: &str) -> Entries {
-        let list = |stack: &str, last: &str| {
-            let mut text = String::with_capacity(stack.len() + last.len() + 3);
-            text.push_str(stack);
-            python_repr::push_str(&mut text, last);
-            text.push(']');
-            text
-        };
-        [
-            (NAMESPACE, [&self.namespace, operation, ": ", target].concat()),
-            (CLASS_HIERARCHY, list(&self.class_hierarchy, target)),
-            (NAME_SCOPES, list(&self.name_scopes, operation)),
-        ]
+    fn put_entries(&self, operation: &str, target: &str, put: &mut dyn FnMut(&'static str, &[&str])) {
+        let target = &*torch_target(target);
+        put(NAMESPACE, &[&self.namespace, operation, ": ", target]);
+        for (key, list, last) in
+            [(CLASS_HIERARCHY, &self.class_hierarchy, target), (NAME_SCOPES, &self.name_scopes, operation)]
+        {
+            if python_repr::is_plain(last) {
+                put(key, &[list, "'", last, "']"]);
+            } else {
+                let mut quoted = String::new();
+                python_repr::push_str(&mut quoted, last);
+                put(key, &[list, &quoted, "]"]);
+            }
+        }
     }
 
     fn push(&mut self, path: &str, class: &str) {
@@ -87,7 +104,7 @@ impl ScopeText {
 }
 
 /// A target as Python prints it.
-fn torch_target(target: &str) -> std::borrow::Cow<'_, str> {
+fn torch_target(target: &str) -> Cow<'_, str> {
     if let Some(function) = target.strip_prefix("_operator.").or(target.strip_prefix("math.")) {
         return format!("<built-in function {function}>").into();
     }

@@ -17,7 +17,7 @@ pub mod splice;
 mod test_bytes;
 mod wire;
 
-pub use encode::{Chunk, encode, encoded_len};
+pub use encode::{Chunk, Encoding, NodeTexts, encode, encoded_len};
 pub use error::{At, Error};
 pub use read::{OnnxFile, read, read_bytes, read_source};
 pub use splice::{

@@ -49,7 +49,7 @@ pub fn from_bytes(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The bytes that stand for a text in a file.
 pub fn to_bytes(text: &str) -> Cow<'_, [u8]> {
-    if !text.as_bytes().contains(&LEAD) || text.chars().all(|c| raw_byte(c).is_none()) {
+    if text.is_ascii() || !text.as_bytes().contains(&LEAD) || text.chars().all(|c| raw_byte(c).is_none()) {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut bytes = Vec::with_capacity(text.len());

@@ -46,6 +46,10 @@ pub(crate) fn varint_len(value: u64) -> u64 {
 
 /// Appends `value` in its shortest form.
 pub(crate) fn put_varint(out: &mut Vec<u8>, value: u64) {
+    if value < 0x80 {
+        out.push(value as u8);
+        return;
+    }
     put_padded_varint(out, value, 1);
 }
 

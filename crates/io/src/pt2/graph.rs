@@ -1,14 +1,14 @@
 //! Graphs: nodes in order, with their arguments resolved and their origin looked up.
 
-use std::collections::HashMap;
-
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::{Name, ScopeId, Scopes};
 use serde_json::value::RawValue;
 
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::error::{NodePlace, Place, Problem};
+use super::json::{self, Pieces};
 use super::module_stack::ModuleStacks;
 use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
@@ -25,7 +25,7 @@ pub(super) struct Origins<'a> {
 impl<'a> Origins<'a> {
     /// `entry`: the zip entry that is read, for messages.
     pub fn new(stacks: ModuleStacks, entry: &'a str) -> Self {
-        Origins { stacks, traces: Vec::new(), trace_ids: HashMap::new(), entry }
+        Origins { stacks, traces: Vec::new(), trace_ids: HashMap::default(), entry }
     }
 
     /// The id of a stack trace, which is unescaped only once.
@@ -33,10 +33,7 @@ impl<'a> Origins<'a> {
         if let Some(id) = self.trace_ids.get(raw.get()) {
             return Ok(Some(*id));
         }
-        let text: Option<Box<str>> = serde_json::from_str(raw.get()).map_err(|error| Problem::Json {
-            entry: self.entry.into(),
-            message: format!("a stack_trace: {error}"),
-        })?;
+        let text: Option<Box<str>> = json::parse_part(self.entry, raw, || "a stack_trace".to_owned())?;
         let Some(text) = text else { return Ok(None) };
         let id = self.traces.len() as u32;
         self.traces.push(text);
@@ -53,20 +50,21 @@ pub(super) fn convert<'a>(
     origins: &mut Origins<'a>,
     holder: Option<&NodePlace>,
 ) -> Result<aten::Graph, Problem> {
-    let values = match Values::announce(&mut raw, shared) {
+    let values = match Values::announce(&mut raw, origins.entry, shared) {
         Ok(values) => values,
         Err(problem) => return Err(at_maker(problem, &raw.nodes, shared, origins, holder)),
     };
     let graph =
         aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };
     let mut frame = Frame { graph, values, shared };
+    frame.graph.values.reserve_exact(frame.values.len());
     for (index, input) in raw.inputs.into_iter().enumerate() {
         let input = frame.result(input, || Place::GraphInput { index })?;
         frame.graph.inputs.push(input);
     }
     let names = node_names(&raw.nodes, &frame.values, frame.shared)?;
     frame.graph.nodes.reserve_exact(raw.nodes.len());
-    for (node, name) in raw.nodes.into_iter().zip(names) {
+    for (node, name) in raw.nodes.into_items().zip(names) {
         let node = convert_node(node, name, &mut frame, origins, holder)?;
         frame.graph.nodes.push(node);
     }
@@ -89,6 +87,7 @@ fn convert_node<'a>(
 ) -> Result<aten::Node, Problem> {
     let unknown = holder.is_none().then_some(Scopes::ROOT);
     let (scope, here) = locate(&raw, name, frame.shared, origins, holder)?;
+    frame.shared.expect(&here.name);
     let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace))?;
     let mut args = Vec::with_capacity(raw.inputs.len());
     for input in raw.inputs {
@@ -135,7 +134,7 @@ fn locate(
 /// What is wrong with the metadata of a value is wrong with the result of the node that makes it.
 fn at_maker(
     mut problem: Problem,
-    nodes: &[schema::Node<'_>],
+    nodes: &Pieces<schema::Node<'_>>,
     shared: &mut Shared,
     origins: &mut Origins<'_>,
     holder: Option<&NodePlace>,

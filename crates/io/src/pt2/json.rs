@@ -6,7 +6,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::error::Problem;
 
@@ -92,6 +93,74 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Map<'a, V> {
         }
 
         deserializer.deserialize_map(PairsVisitor(PhantomData))
+    }
+}
+
+/// A JSON array whose length nobody knows before its end: kept in pieces, so that a long one is not moved while it
+/// grows.
+pub(super) struct Pieces<T>(Vec<Vec<T>>);
+
+/// Elements of a piece.
+const PIECE: usize = 4096;
+
+impl<T> Pieces<T> {
+    pub fn new() -> Self {
+        Pieces(Vec::new())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.iter().map(Vec::len).sum()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    /// Each piece is given back once its elements are taken.
+    pub fn into_items(self) -> impl Iterator<Item = T> {
+        self.0.into_iter().flatten()
+    }
+
+    pub fn push(&mut self, item: T) {
+        match self.0.last_mut() {
+            Some(piece) if piece.len() < PIECE => piece.push(item),
+            Some(_) => {
+                let mut piece = Vec::with_capacity(PIECE);
+                piece.push(item);
+                self.0.push(piece);
+            }
+            None => self.0.push(vec![item]),
+        }
+    }
+}
+
+impl<T> Pieces<T> {
+    pub fn append(&mut self, mut other: Pieces<T>) {
+        self.0.append(&mut other.0);
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pieces<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PiecesVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for PiecesVisitor<T> {
+            type Value = Pieces<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sequence")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<Self::Value, S::Error> {
+                let mut pieces = Pieces::new();
+                while let Some(item) = items.next_element()? {
+                    pieces.push(item);
+                }
+                Ok(pieces)
+            }
+        }
+
+        deserializer.deserialize_seq(PiecesVisitor(PhantomData))
     }
 }
 
@@ -196,6 +265,21 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(entry: &str, bytes: &'a [u8]) -> Res
     let text = std::str::from_utf8(bytes)
         .map_err(|error| Problem::JsonNotUtf8 { entry: entry.into(), offset: error.valid_up_to() })?;
     serde_json::from_str(text).map_err(|error| explain(entry, bytes, &error))
+}
+
+/// Reads a part of a JSON text that was left as it stands. `what` says which part, for messages.
+pub(super) fn parse_part<'a, T: Deserialize<'a>>(
+    entry: &str,
+    part: &'a RawValue,
+    what: impl FnOnce() -> String,
+) -> Result<T, Problem> {
+    serde_json::from_str(part.get()).map_err(|error| {
+        let mut problem = explain(entry, part.get().as_bytes(), &error);
+        if let Problem::Json { message, .. } | Problem::JsonDuplicateKey { message, .. } = &mut problem {
+            *message = format!("{}: {message}", what());
+        }
+        problem
+    })
 }
 
 /// `serde_json` tells kinds of errors apart only by their text, so what matters is found out here.

@@ -20,6 +20,7 @@ mod argument;
 mod codes;
 mod error;
 mod graph;
+mod halves;
 mod json;
 mod layout;
 mod module_path;

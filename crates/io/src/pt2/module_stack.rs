@@ -5,8 +5,7 @@
 //! key is `L__self__` and the path; after a capture by bytecode it is a number. Keys and paths may hold commas: in
 //! brackets (`layers.slice(1, 3, None).0`) and in the names of a `ModuleDict`.
 
-use std::collections::HashMap;
-
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
 
 use super::module_path::{Containers, plain_path};
@@ -46,9 +45,9 @@ impl ModuleStacks {
             containers: Containers::new(&tree),
             tree,
             scopes: Scopes::new(),
-            by_text: HashMap::new(),
-            calls: HashMap::new(),
-            seen_calls: HashMap::new(),
+            by_text: HashMap::default(),
+            calls: HashMap::default(),
+            seen_calls: HashMap::default(),
             executed: 0,
         }
     }

@@ -1,33 +1,32 @@
 //! Names of nodes. The archive has them from schema 8.15 on; before, they are found again the way FX gives them.
 
-use std::collections::{HashMap, HashSet};
-
 use modelexport_graph::Name;
+use modelexport_graph::hash::{HashMap, HashSet};
 
 use super::argument::{Argument, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::error::Problem;
-use super::json::Text;
+use super::json::{Pieces, Text};
 use super::schema::Node;
 use super::values::{Shared, Values};
 
 /// One name for each node, all different.
 pub(super) fn node_names(
-    nodes: &[Node<'_>],
+    nodes: &Pieces<Node<'_>>,
     values: &Values<'_>,
     shared: &mut Shared,
 ) -> Result<Vec<Name>, Problem> {
-    let mut taken = HashSet::with_capacity(nodes.len());
+    let mut taken = HashSet::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut names = Vec::with_capacity(nodes.len());
-    for node in nodes {
+    for node in nodes.iter() {
         let name = node.name.as_deref().or_else(|| name_in_results(node)).map(|name| shared.name(name));
         if let Some(name) = &name
-            && !taken.insert(name.clone())
+            && !taken.insert(address(name))
         {
             return Err(Problem::DuplicateNode { node: name.to_string() });
         }
         names.push(name);
     }
-    let mut counters: HashMap<&str, u32> = HashMap::new();
+    let mut counters: HashMap<&str, u32> = HashMap::default();
     Ok(nodes
         .iter()
         .zip(names)
@@ -41,7 +40,7 @@ pub(super) fn node_names(
                         count => shared.name(&format!("{operator}_{count}")),
                     };
                     *counter += 1;
-                    if !values.has(&candidate) && taken.insert(candidate.clone()) {
+                    if !values.has(&candidate) && taken.insert(address(&candidate)) {
                         return candidate;
                     }
                 }
@@ -50,9 +49,14 @@ pub(super) fn node_names(
         .collect())
 }
 
+/// Tells shared names apart: equal ones are in one place.
+fn address(name: &Name) -> usize {
+    name.as_ptr().addr()
+}
+
 /// A node with one result is called like it; of several results, one that nobody uses is `<node>_unused_<index>`.
 fn name_in_results<'r>(node: &'r Node<'_>) -> Option<&'r str> {
-    let results = node.outputs.as_slice();
+    let results = &*node.outputs;
     if let [result] = results
         && node.is_hop_single_tensor_return != Some(false)
         && let Some(name) = single_name(result)

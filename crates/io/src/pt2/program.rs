@@ -6,6 +6,7 @@ use modelexport_graph::{ModuleTree, Name};
 
 use super::error::{NodePlace, Place, Problem};
 use super::graph::{self, Origins};
+use super::halves;
 use super::json::{self, Text};
 use super::module_stack::ModuleStacks;
 use super::names::{NamedTuples, input_names, output_names};
@@ -24,12 +25,14 @@ pub(super) fn read(
     mut weights: Weights,
     mut shared: Shared,
 ) -> Result<Program, Problem> {
-    let raw: ExportedProgram<'_> = json::parse(entry, bytes).map_err(|problem| {
-        // A program of another version may be laid out differently: then the version is what is wrong.
-        let versions = json::parse::<VersionsOnly<'_>>(entry, bytes);
-        let refused = versions.ok().and_then(|v| check_version(v.schema_version, &v.torch_version).err());
-        refused.unwrap_or(problem)
-    })?;
+    let halves = std::str::from_utf8(bytes).ok().and_then(halves::read);
+    let raw: ExportedProgram<'_> =
+        halves.map_or_else(|| json::parse(entry, bytes), Ok).map_err(|problem| {
+            // A program of another version may be laid out differently: then the version is what is wrong.
+            let versions = json::parse::<VersionsOnly<'_>>(entry, bytes);
+            let refused = versions.ok().and_then(|v| check_version(v.schema_version, &v.torch_version).err());
+            refused.unwrap_or(problem)
+        })?;
     let schema_version = check_version(raw.schema_version, &raw.torch_version)?;
     let module = raw.graph_module;
     let stacks = ModuleStacks::new(module.module_call_graph.iter().map(|call| &*call.fqn));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::json::{Bound, Float, Map, Text};
+use super::json::{Bound, Float, Map, Pieces, Text};
 
 pub(super) use super::argument::{Argument, GraphArgument};
 
@@ -78,6 +78,8 @@ pub(super) struct ModuleCallSignature<'a> {
     pub forward_arg_names: Option<Vec<Text<'a>>>,
 }
 
+/// The metadata of a tensor is long and repeats from layer to layer, so it stays as it stands in the JSON until a new
+/// one is met.
 #[derive(Deserialize)]
 pub(super) struct Graph<'a> {
     #[serde(borrow)]
@@ -85,9 +87,9 @@ pub(super) struct Graph<'a> {
     #[serde(borrow)]
     pub outputs: Vec<Argument<'a>>,
     #[serde(borrow)]
-    pub nodes: Vec<Node<'a>>,
+    pub nodes: Pieces<Node<'a>>,
     #[serde(borrow)]
-    pub tensor_values: Map<'a, TensorMeta<'a>>,
+    pub tensor_values: Map<'a, &'a RawValue>,
     #[serde(borrow)]
     pub sym_int_values: Map<'a, SymInt<'a>>,
     #[serde(borrow)]
@@ -105,9 +107,9 @@ pub(super) struct Node<'a> {
     #[serde(borrow)]
     pub target: Text<'a>,
     #[serde(borrow)]
-    pub inputs: Vec<NamedArgument<'a>>,
+    pub inputs: Box<[NamedArgument<'a>]>,
     #[serde(borrow)]
-    pub outputs: Vec<Argument<'a>>,
+    pub outputs: Box<[Argument<'a>]>,
     #[serde(borrow)]
     pub metadata: NodeMetadata<'a>,
     /// Of higher-order operators: whether the one result is the node itself and not the first of a tuple.

@@ -1,32 +1,43 @@
 //! The values of one graph while it is converted: names to ids, each defined once and before its use.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use modelexport_graph::aten::{Graph, TensorMeta, ValueId, ValueKind};
+use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::{Dim, Name, SymExpr};
 
 use super::codes;
 use super::error::{Place, Problem};
-use super::json::Text;
+use super::json::{self, Text};
 use super::schema;
 use super::sym_text;
 
 /// What is shared by all graphs of a program: names and expressions occur over and over.
 #[derive(Default)]
 pub(super) struct Shared {
-    names: std::collections::HashSet<Name>,
+    names: HashSet<Name>,
+    /// The name of the node that is read: most results are called like it.
+    recent: Name,
     expressions: HashMap<Box<str>, SymExpr>,
 }
 
 impl Shared {
     pub fn name(&mut self, text: &str) -> Name {
+        if *self.recent == *text {
+            return self.recent.clone();
+        }
         if let Some(name) = self.names.get(text) {
             return name.clone();
         }
         let name: Name = text.into();
         self.names.insert(name.clone());
         name
+    }
+
+    /// `name`, which is one of these, is likely to be asked for.
+    pub fn expect(&mut self, name: &Name) {
+        self.recent = name.clone();
     }
 
     fn expression(&mut self, text: &str, place: impl FnOnce() -> Place) -> Result<SymExpr, Problem> {
@@ -120,11 +131,26 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     /// Takes the tables out of `graph`.
-    pub fn announce(graph: &mut schema::Graph<'a>, shared: &mut Shared) -> Result<Self, Problem> {
+    ///
+    /// `entry`: the zip entry that is read, for messages.
+    pub fn announce(
+        graph: &mut schema::Graph<'a>,
+        entry: &str,
+        shared: &mut Shared,
+    ) -> Result<Self, Problem> {
         let count = graph.tensor_values.0.len() + graph.sym_int_values.0.len();
-        let mut values = Values { by_name: HashMap::with_capacity(count) };
-        for (name, meta) in std::mem::take(&mut graph.tensor_values).0 {
-            let meta = tensor_meta(meta, shared, || Place::Value { name: name.to_string() })?;
+        let by_name = HashMap::with_capacity_and_hasher(count, Default::default());
+        let mut values = Values { by_name };
+        let mut metas: HashMap<&str, Arc<TensorMeta>> = HashMap::default();
+        for (name, text) in std::mem::take(&mut graph.tensor_values).0 {
+            let meta = match metas.get(text.get()) {
+                Some(meta) => meta.clone(),
+                None => {
+                    let meta = json::parse_part(entry, text, || format!("the metadata of {:?}", &*name))?;
+                    let meta = tensor_meta(meta, shared, || Place::Value { name: name.to_string() })?;
+                    metas.entry(text.get()).or_insert(Arc::new(meta)).clone()
+                }
+            };
             values.announce_one(name, ValueKind::Tensor(meta))?;
         }
         for (name, value) in std::mem::take(&mut graph.sym_int_values).0 {
@@ -167,6 +193,10 @@ impl<'a> Values<'a> {
                 Err(Problem::DuplicateDefinition { place: Place::Value { name: name.clone() }, name })
             }
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.by_name.len()
     }
 
     /// Whether a value of the graph has this name.

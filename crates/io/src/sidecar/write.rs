@@ -36,11 +36,20 @@ fn field<T: Serialize>(out: &mut dyn Write, key: &str, value: &T) -> io::Result<
     out.write_all(b",\n")
 }
 
+/// Lines are handed over in pieces of about this size: a line is some thirty small writes.
+const PIECE: usize = 64 << 10;
+
 fn lines<T: Serialize>(out: &mut dyn Write, key: &str, values: &[T]) -> io::Result<()> {
     write!(out, "  \"{key}\": [")?;
+    let mut piece = Vec::with_capacity(PIECE);
     for (i, value) in values.iter().enumerate() {
-        out.write_all(if i == 0 { b"\n    " } else { b",\n    " })?;
-        serde_json::to_writer(&mut *out, value)?;
+        piece.extend_from_slice(if i == 0 { b"\n    " } else { b",\n    " });
+        serde_json::to_writer(&mut piece, value)?;
+        if piece.len() >= PIECE {
+            out.write_all(&piece)?;
+            piece.clear();
+        }
     }
+    out.write_all(&piece)?;
     out.write_all(if values.is_empty() { b"],\n" } else { b"\n  ],\n" })
 }

@@ -41,7 +41,7 @@ pub enum Error {
     #[error("{}: the model would refer to it and replace it; choose another name for the model", path.display())]
     OwnTarget { path: PathBuf },
     #[error(transparent)]
-    Encode(onnx::Error),
+    Encode(#[from] onnx::Error),
     #[error(transparent)]
     Output(#[from] output::Error),
     #[error(transparent)]

@@ -12,7 +12,7 @@ use super::reference::References;
 use super::scaled;
 use super::{Counts, Error, Progress, WeightsMode, Written};
 use crate::onnx::limits::MAX_MESSAGE;
-use crate::onnx::{Chunk, encode, encoded_len};
+use crate::onnx::{Chunk, Encoding, NodeTexts};
 use crate::output::{Role, Transaction};
 use crate::source::Sources;
 use crate::stream::{self, Streamer};
@@ -21,7 +21,19 @@ use crate::tensors::{for_each_initializer_mut, for_each_tensor_mut};
 /// Stages the model for which `transaction` was begun, and its data file if there is one.
 pub fn stage(
     transaction: &mut Transaction,
+    model: Model,
+    sources: &Sources,
+    mode: WeightsMode,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Written, Error> {
+    stage_with_texts(transaction, model, None, sources, mode, progress)
+}
+
+/// The same for a model whose nodes have texts that are made while they are written.
+pub fn stage_with_texts(
+    transaction: &mut Transaction,
     mut model: Model,
+    texts: Option<&dyn NodeTexts>,
     sources: &Sources,
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
@@ -47,7 +59,8 @@ pub fn stage(
             return Err(Error::Unresolved { tensor, location: data_file.location });
         }
     }
-    let model_length = encoded_len(&model).map_err(Error::Encode)?;
+    let mut encoding = Encoding::new(&model, texts)?;
+    let model_length = encoding.total();
     if model_length > MAX_MESSAGE {
         let (bytes, limit) = (model_length, MAX_MESSAGE);
         return Err(match mode {
@@ -79,14 +92,14 @@ pub fn stage(
             rename_location(&mut model, &data_file.location, &alias);
             let mut silent = |_| {};
             let mut streamer = Streamer::new(sources, &mut silent);
-            let length = encoded_len(&model).map_err(Error::Encode)?;
-            write_model_file(transaction, &model, length, Role::Bridge, &names, &mut streamer)?;
+            let bridge = Encoding::new(&model, texts)?;
+            write_model_file(transaction, bridge, Role::Bridge, &names, &mut streamer)?;
             rename_location(&mut model, &alias, &data_file.location);
+            encoding = Encoding::new(&model, texts)?;
         }
         transaction.stage(output)?;
     }
-    let model_bytes =
-        write_model_file(transaction, &model, model_length, Role::Model, &names, &mut streamer)?;
+    let model_bytes = write_model_file(transaction, encoding, Role::Model, &names, &mut streamer)?;
     // Padding between weights is not reported on its own.
     progress(Progress { done: total, total });
     Ok(Written { mode, model_bytes, data, counts })
@@ -94,26 +107,23 @@ pub fn stage(
 
 fn write_model_file(
     transaction: &mut Transaction,
-    model: &Model,
-    length: u64,
+    encoding: Encoding<'_>,
     role: Role,
     names: &Names,
     streamer: &mut Streamer<'_>,
 ) -> Result<u64, Error> {
     let target = transaction.model().to_path_buf();
     let mut output = transaction.create(&target, role)?;
-    output.reserve(length)?;
-    for chunk in encode(model).map_err(Error::Encode)? {
-        match chunk {
-            Chunk::Bytes(bytes) => {
-                streamer.append_bytes(&mut output, &bytes).map_err(|error| names.locate(None, error))?;
-            }
-            Chunk::View { view, dtype_bits } => {
-                let streamed = streamer.append(&mut output, &view, dtype_bits);
-                streamed.map_err(|error| names.locate(Some(&view), error))?;
-            }
+    output.reserve(encoding.total())?;
+    encoding.write(|chunk| match chunk {
+        Chunk::Bytes(bytes) => {
+            streamer.append_bytes(&mut output, &bytes).map_err(|error| names.locate(None, error))
         }
-    }
+        Chunk::View { view, dtype_bits } => {
+            let streamed = streamer.append(&mut output, &view, dtype_bits);
+            streamed.map_err(|error| names.locate(Some(&view), error))
+        }
+    })?;
     streamer.finish().map_err(|failure| names.locate(failure.view.as_ref(), failure.error))?;
     let bytes = output.position();
     transaction.stage(output)?;

@@ -49,6 +49,9 @@ pub fn functionalize(program: &mut Program) -> Result<()> {
 
 /// Rewrites the graphs among the arguments of `node`, each on its own.
 fn subgraphs(node: &mut Node, locate: &Locate<'_>) -> Result<()> {
+    if !node.args.iter().any(|arg| matches!(arg.arg, Arg::Graph(_))) {
+        return Ok(());
+    }
     let locate = Locate { outer: node.scope.unwrap_or(locate.outer), ..*locate };
     let holder = locate.place(node);
     for arg in &mut node.args {

@@ -227,7 +227,7 @@ impl Rewriter<'_> {
         match view::results_of(node).first() {
             Some(&result) => {
                 if let Some(value) = self.graph.values.get_mut(result.0 as usize) {
-                    value.kind = ValueKind::Tensor(meta.clone());
+                    value.kind = ValueKind::Tensor(meta.clone().into());
                 }
                 result
             }

@@ -296,7 +296,7 @@ impl<'a> Rewriter<'a> {
 
     pub(super) fn new_value(&mut self, wanted: &str, meta: TensorMeta) -> ValueId {
         let name = self.names.take(wanted);
-        self.graph.add_value(name, ValueKind::Tensor(meta))
+        self.graph.add_value(name, ValueKind::Tensor(meta.into()))
     }
 
     /// Emits a node with one result that looks like `meta`.

@@ -3,9 +3,10 @@
 //! Origin of a merged node: the lowest common ancestor of the nodes that it stands for. A node that reads a weight is
 //! merged only within one module, so that each module keeps the nodes that read its weights.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
+use hashbrown::hash_table::{Entry, HashTable};
+use modelexport_graph::hash::{HashMap, HashSet, RandomState};
 use modelexport_graph::{ScopeId, Scopes};
 
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
@@ -25,13 +26,12 @@ fn resolve(replaced: &[Option<ValueId>], id: ValueId) -> ValueId {
 }
 
 fn merge_constants(ir: &Ir, replaced: &mut [Option<ValueId>]) -> bool {
-    let mut seen: HashMap<u64, Vec<ValueId>> = HashMap::new();
+    let mut seen: HashMap<u64, Vec<ValueId>> = HashMap::default();
+    let hasher = RandomState::default();
     let mut changed = false;
     for (i, value) in ir.values.iter().enumerate() {
         let Some(Constant::Literal(literal)) = &value.constant else { continue };
-        let mut hasher = DefaultHasher::new();
-        literal.hash(&mut hasher);
-        let known = seen.entry(hasher.finish()).or_default();
+        let known = seen.entry(hasher.hash_one(literal)).or_default();
         match known.iter().find(|&&other| ir.literal(other) == Some(literal)) {
             Some(&first) => {
                 if let Some(slot) = replaced.get_mut(i) {
@@ -67,54 +67,88 @@ fn note_sharing(first: &mut Node, twin: &Node) {
     }
 }
 
-/// Nodes seen so far by what they compute; the key is complete, so that equal keys are equal nodes.
-type Seen = HashMap<Vec<u8>, (usize, Vec<ValueId>)>;
+/// Nodes kept so far, found by what they compute.
+struct Seen {
+    /// Hash of the key, and place of the node.
+    nodes: HashTable<(u64, usize)>,
+    hasher: RandomState,
+    /// Room for the keys that are compared.
+    key: Vec<u8>,
+    other_key: Vec<u8>,
+}
+
+impl Seen {
+    /// The place in `kept` of a node that computes the same as `node`. If there is none, the next place is noted for
+    /// it.
+    fn twin(&mut self, node: &Node, kept: &[Node], ir: &Ir, scopes: &Scopes) -> Option<usize> {
+        let Seen { nodes, hasher, key, other_key } = self;
+        if !write_key(node, ir, scopes, key) {
+            return None;
+        }
+        let hash = hasher.hash_one(&*key);
+        let is_same = |&(other_hash, at): &(u64, usize)| {
+            other_hash == hash
+                && kept
+                    .get(at)
+                    .is_some_and(|other| write_key(other, ir, scopes, other_key) && other_key == key)
+        };
+        match nodes.entry(hash, is_same, |&(hash, _)| hash) {
+            Entry::Occupied(found) => Some(found.get().1),
+            Entry::Vacant(free) => {
+                free.insert((hash, kept.len()));
+                None
+            }
+        }
+    }
+}
 
 fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Option<ValueId>]) -> bool {
-    let outputs: std::collections::HashSet<ValueId> = graph.outputs.iter().copied().collect();
-    let mut seen: Seen = HashMap::new();
-    let mut kept: Vec<Node> = Vec::with_capacity(graph.nodes.len());
+    let outputs: HashSet<ValueId> = graph.outputs.iter().copied().collect();
+    let mut seen = Seen {
+        nodes: HashTable::with_capacity(graph.nodes.len()),
+        hasher: RandomState::default(),
+        key: Vec::new(),
+        other_key: Vec::new(),
+    };
     let mut changed = false;
-    for mut node in std::mem::take(&mut graph.nodes) {
+    // Nodes move to the front of their list: another list would take as much memory again.
+    let mut kept = 0;
+    for at in 0..graph.nodes.len() {
+        let (before, from_here) = graph.nodes.split_at_mut(at);
+        let Some(node) = from_here.first_mut() else { break };
         for input in node.inputs.iter_mut().flatten() {
             *input = resolve(replaced, *input);
         }
         for subgraph in node.subgraphs_mut() {
             changed |= merge_nodes(subgraph, ir, scopes, replaced);
         }
+        let before = before.get_mut(..kept).unwrap_or_default();
         let is_output = node.outputs.iter().any(|output| outputs.contains(output));
-        let key = if is_output { None } else { key(&node, ir, scopes) };
-        let twin = key.as_ref().and_then(|key| seen.get(key).cloned());
-        match (key, twin) {
-            (_, Some((at, values))) => {
-                changed = true;
-                if let Some(first) = kept.get_mut(at) {
-                    note_sharing(first, &node);
-                    first.origin.scope = merged(scopes, first.origin.scope, node.origin.scope);
-                }
-                for (&output, value) in node.outputs.iter().zip(values) {
-                    if let Some(slot) = replaced.get_mut(output.0 as usize) {
-                        *slot = Some(value);
-                    }
-                }
-            }
-            (key, None) => {
-                if let Some(key) = key {
-                    seen.insert(key, (kept.len(), node.outputs.clone()));
-                }
-                kept.push(node);
+        let twin = if is_output { None } else { seen.twin(node, before, ir, scopes) };
+        let Some(first) = twin.and_then(|twin| before.get_mut(twin)) else {
+            graph.nodes.swap(kept, at);
+            kept += 1;
+            continue;
+        };
+        changed = true;
+        note_sharing(first, node);
+        first.origin.scope = merged(scopes, first.origin.scope, node.origin.scope);
+        for (output, value) in node.outputs.iter().zip(&first.outputs) {
+            if let Some(slot) = replaced.get_mut(output.0 as usize) {
+                *slot = Some(*value);
             }
         }
     }
+    graph.nodes.truncate(kept);
     for output in &mut graph.outputs {
         *output = resolve(replaced, *output);
     }
-    graph.nodes = kept;
     changed
 }
 
-/// All that decides what a node computes; `None` for nodes that must not be merged.
-fn key(node: &Node, ir: &Ir, scopes: &Scopes) -> Option<Vec<u8>> {
+/// Writes all that decides what a node computes to `key`, so that nodes with equal keys are equal; false for nodes that
+/// must not be merged.
+fn write_key(node: &Node, ir: &Ir, scopes: &Scopes, key: &mut Vec<u8>) -> bool {
     let is_random = matches!(
         &*node.op,
         "RandomNormal"
@@ -126,9 +160,9 @@ fn key(node: &Node, ir: &Ir, scopes: &Scopes) -> Option<Vec<u8>> {
             | "Dropout"
     );
     if is_random || !node.domain.is_empty() || node.subgraphs().next().is_some() {
-        return None;
+        return false;
     }
-    let mut key = Vec::new();
+    key.clear();
     let mut text = |bytes: &[u8]| {
         key.extend((bytes.len() as u32).to_le_bytes());
         key.extend(bytes);
@@ -169,8 +203,8 @@ fn key(node: &Node, ir: &Ir, scopes: &Scopes) -> Option<Vec<u8>> {
                 text(&literal.dims.iter().flat_map(|dim| dim.to_le_bytes()).collect::<Vec<u8>>());
                 text(&literal.bytes);
             }
-            Attr::Graph(_) => return None,
+            Attr::Graph(_) => return false,
         }
     }
-    Some(key)
+    true
 }

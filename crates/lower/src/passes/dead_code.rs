@@ -18,11 +18,12 @@ fn sweep(graph: &mut Graph, used: &mut [bool]) -> bool {
     for &output in &graph.outputs {
         mark(used, output);
     }
-    let before = graph.nodes.len();
-    let mut kept = Vec::with_capacity(before);
+    let mut is_read = vec![false; graph.nodes.len()];
     let mut changed = false;
-    for mut node in std::mem::take(&mut graph.nodes).into_iter().rev() {
-        if !node.outputs.iter().any(|id| used.get(id.0 as usize).copied().unwrap_or(false)) {
+    for (node, is_read) in graph.nodes.iter_mut().zip(&mut is_read).rev() {
+        *is_read = node.outputs.iter().any(|id| used.get(id.0 as usize).copied().unwrap_or(false));
+        if !*is_read {
+            changed = true;
             continue;
         }
         for subgraph in node.subgraphs_mut() {
@@ -31,9 +32,8 @@ fn sweep(graph: &mut Graph, used: &mut [bool]) -> bool {
         for input in node.inputs.iter().flatten() {
             mark(used, *input);
         }
-        kept.push(node);
     }
-    kept.reverse();
-    graph.nodes = kept;
-    changed || graph.nodes.len() != before
+    let mut is_read = is_read.into_iter();
+    graph.nodes.retain(|_| is_read.next().unwrap_or(true));
+    changed
 }

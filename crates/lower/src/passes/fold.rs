@@ -3,9 +3,8 @@
 //! for two cases: a parameter in another layout may be written so, under its name; and a module that does nothing
 //! else, such as an embedding of constant positions, keeps its nodes. Makes no nodes.
 
-use std::collections::{HashMap, HashSet};
-
 use modelexport_graph::aten::{Program, Weight, WeightKind};
+use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::shape::static_shape;
 use modelexport_graph::{DType, Dim, ScopeId};
 
@@ -37,8 +36,8 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) ->
     let mut graph = std::mem::take(&mut ir.graph);
     let mut busy = Busy::default();
     busy.collect(&graph, ir);
-    let changed =
-        Folder { ir, program, options, load, busy: busy.scopes, loaded: HashMap::new() }.graph(&mut graph);
+    let changed = Folder { ir, program, options, load, busy: busy.scopes, loaded: HashMap::default() }
+        .graph(&mut graph);
     ir.graph = graph;
     changed
 }
@@ -83,24 +82,20 @@ impl Folder<'_> {
     fn graph(&mut self, graph: &mut Graph) -> bool {
         let outputs: HashSet<ValueId> = graph.outputs.iter().copied().collect();
         let mut changed = false;
-        let mut kept = Vec::with_capacity(graph.nodes.len());
-        for mut node in std::mem::take(&mut graph.nodes) {
+        graph.nodes.retain_mut(|node| {
             for subgraph in node.subgraphs_mut() {
                 changed |= self.graph(subgraph);
             }
             // A graph output must be made by a node.
             let is_output = node.outputs.iter().any(|output| outputs.contains(output));
-            match if is_output { None } else { self.fold(&node) } {
-                Some(literals) => {
-                    changed = true;
-                    for (&output, literal) in node.outputs.iter().zip(literals) {
-                        self.set_constant(output, literal);
-                    }
-                }
-                None => kept.push(node),
+            let folded = if is_output { None } else { self.fold(node) };
+            let Some(literals) = folded else { return true };
+            changed = true;
+            for (&output, literal) in node.outputs.iter().zip(literals) {
+                self.set_constant(output, literal);
             }
-        }
-        graph.nodes = kept;
+            false
+        });
         changed
     }
 

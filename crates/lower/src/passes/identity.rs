@@ -2,7 +2,7 @@
 //! copies, if that is made in the same graph and is no output itself. A copy of a weight stays for readers in modules
 //! that did not read the weight themselves. Makes no nodes.
 
-use std::collections::{HashMap, HashSet};
+use modelexport_graph::hash::{HashMap, HashSet};
 
 use super::readers::Readers;
 use crate::ir::{Constant, Graph, Ir, ValueId};
@@ -11,7 +11,7 @@ use crate::ir::{Constant, Graph, Ir, ValueId};
 pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
     let mut copies =
-        Copies { replaced: vec![None; ir.values.len()], of_weights: HashMap::new(), renamed: Vec::new() };
+        Copies { replaced: vec![None; ir.values.len()], of_weights: HashMap::default(), renamed: Vec::new() };
     let changed = copies.bypass(&mut graph, ir, readers);
     ir.graph = graph;
     // An output that took over keeps its name; what it lacks comes from the value that it replaced.
@@ -52,17 +52,22 @@ impl Copies {
 
     fn bypass(&mut self, graph: &mut Graph, ir: &Ir, readers: &Readers<'_>) -> bool {
         let outputs: HashSet<ValueId> = graph.outputs.iter().copied().collect();
-        let made: HashSet<ValueId> =
-            graph.nodes.iter().flat_map(|node| node.outputs.iter().copied()).collect();
-        let mut gone = HashSet::new();
-        let mut taken = HashSet::new();
+        let mut made = vec![false; self.replaced.len()];
+        for output in graph.nodes.iter().flat_map(|node| &node.outputs) {
+            if let Some(slot) = made.get_mut(output.0 as usize) {
+                *slot = true;
+            }
+        }
+        let is_made = |id: ValueId| made.get(id.0 as usize).copied().unwrap_or(false);
+        let mut gone = HashSet::default();
+        let mut taken = HashSet::default();
         for (i, node) in graph.nodes.iter().enumerate() {
             let (Some(from), Some(to)) = (copied(node), node.outputs.first().copied()) else { continue };
             let from = self.resolve(from);
             let from = self.of_weights.get(&from).copied().unwrap_or(from);
             if outputs.contains(&to) {
                 // The output is the value from now on, unless another output is already.
-                if made.contains(&from) && !outputs.contains(&from) && taken.insert(from) {
+                if is_made(from) && !outputs.contains(&from) && taken.insert(from) {
                     self.replace(from, to);
                     self.renamed.push((from, to));
                     gone.insert(i);
@@ -75,11 +80,13 @@ impl Copies {
             }
         }
         let mut changed = !gone.is_empty();
-        let mut index = 0;
-        graph.nodes.retain(|_| {
-            index += 1;
-            !gone.contains(&(index - 1))
-        });
+        if changed {
+            let mut index = 0;
+            graph.nodes.retain(|_| {
+                index += 1;
+                !gone.contains(&(index - 1))
+            });
+        }
         for node in &mut graph.nodes {
             let scope = node.origin.scope;
             for input in node.inputs.iter_mut().flatten() {

@@ -3,9 +3,8 @@
 //! calls of those that it reads through, which go if nothing else reads them; of moves that are taken out, their readers
 //! remember the calls. Makes no nodes.
 
-use std::collections::HashMap;
-
 use modelexport_graph::ScopeId;
+use modelexport_graph::hash::HashMap;
 
 use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
@@ -13,7 +12,7 @@ use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 /// True if a node reads from further up.
 pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
-    let mut merger = Merger { ir, readers, moves: vec![None; ir.values.len()], undone: HashMap::new() };
+    let mut merger = Merger { ir, readers, moves: HashMap::default(), undone: HashMap::default() };
     let changed = merger.read_through(&mut graph);
     let undone = merger.undone;
     if !undone.is_empty() {
@@ -68,7 +67,7 @@ struct Merger<'a, 'p> {
     ir: &'a Ir,
     readers: &'a Readers<'p>,
     /// By value.
-    moves: Vec<Option<Move>>,
+    moves: HashMap<ValueId, Move>,
     /// Results of moves that undo each other, with the calls of these moves if there are several.
     undone: HashMap<ValueId, Vec<ScopeId>>,
 }
@@ -78,7 +77,7 @@ impl Merger<'_, '_> {
         let mut changed = false;
         for node in &mut graph.nodes {
             let input = node.inputs.first().copied().flatten();
-            let earlier = input.and_then(|input| self.moves.get(input.0 as usize).cloned().flatten());
+            let earlier = input.and_then(|input| self.moves.get(&input).cloned());
             let scope = node.origin.scope;
             if let Some(earlier) =
                 earlier.filter(|earlier| self.readers.may_read(self.ir, earlier.from, scope))
@@ -106,11 +105,11 @@ impl Merger<'_, '_> {
             return;
         };
         let axes = axes_of(node);
-        let is_move = axes.is_some() || is_reshape(node);
-        let calls = if node.shared_by.is_empty() { vec![node.origin.scope] } else { node.shared_by.clone() };
-        if let Some(slot) = self.moves.get_mut(to.0 as usize) {
-            *slot = is_move.then(|| Move { from, axes: axes.map(<[i64]>::to_vec), calls });
+        if axes.is_none() && !is_reshape(node) {
+            return;
         }
+        let calls = if node.shared_by.is_empty() { vec![node.origin.scope] } else { node.shared_by.clone() };
+        self.moves.insert(to, Move { from, axes: axes.map(<[i64]>::to_vec), calls });
     }
 }
 

@@ -1,9 +1,8 @@
 //! Which modules read which weight in the program. A pass may let a node read a weight directly only if the node's
 //! module did so in PyTorch; otherwise a copy stays in between, in the module that did.
 
-use std::collections::HashSet;
-
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Program, ValueId};
+use modelexport_graph::hash::HashSet;
 use modelexport_graph::{ModuleId, ScopeId, Scopes};
 
 use crate::ir::{self, Constant, Ir};
@@ -30,7 +29,7 @@ impl<'p> Readers<'p> {
                 *slot = Some(*weight);
             }
         }
-        let mut readers = HashSet::new();
+        let mut readers = HashSet::default();
         collect(graph, &weights, &program.scopes, &mut readers);
         Readers { scopes: &program.scopes, readers }
     }

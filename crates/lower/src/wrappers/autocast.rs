@@ -72,7 +72,7 @@ fn converted(
     let (name, scope, trace) = origin;
     // FX names are identifiers, so that a dot makes a name that nothing else has.
     let name: modelexport_graph::Name = format!("{name}.cast.{}", graph.values.len()).into();
-    let result = graph.add_value(name.clone(), ValueKind::Tensor(meta));
+    let result = graph.add_value(name.clone(), ValueKind::Tensor(meta.into()));
     let named = |name: &str, arg: Arg, is_keyword: bool| NamedArg { name: name.into(), arg, is_keyword };
     nodes.push(Node {
         name,

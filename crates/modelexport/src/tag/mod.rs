@@ -97,7 +97,7 @@ pub fn describe(
 /// Puts the tags of nodes that have their origin into the file.
 fn splice(file: &ForeignFile, evidence: &Evidence, tags: &Tags, embed: Embed) -> Result<Spliced, Error> {
     let nodes = NodesByKey::new(&file.model);
-    let mut texts = NodeTexts::new(&evidence.modules, &evidence.scopes, tags, embed);
+    let texts = NodeTexts::new(&evidence.modules, &evidence.scopes, tags, embed);
     let mut edit = |view: &NodeView<'_>| match nodes.find(view.key) {
         Some(node) => texts.of(node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
         None => NodeEdit::Keep,

@@ -41,7 +41,7 @@ fn program(weights: Vec<Weight>) -> Program {
             storage_offset: Dim::Static(0),
             layout: Layout::Strided,
         };
-        let value = graph.add_value(weight.name.clone(), ValueKind::Tensor(meta));
+        let value = graph.add_value(weight.name.clone(), ValueKind::Tensor(meta.into()));
         graph.inputs.push(Arg::Tensor(value));
         let weight_index = index as u32;
         signature.inputs.push(match weight.kind {

@@ -153,7 +153,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         source_info: arguments.source_info,
     };
     let source = export::source_of(&arguments.source, &archive.program);
-    let exported = match export::export(archive.program, &archive.sources, source, &options) {
+    let lowered = match export::lower(archive.program, &archive.sources, &options) {
         Err(modelexport_lower::Error::Unsupported(missing)) => {
             progress.finish();
             return report::unsupported(&missing, arguments.format, session);
@@ -162,11 +162,12 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
             other.map_err(|error| modelexport::Error::Export { path: arguments.source.clone(), error })?
         }
     };
+    let described = export::describe(lowered, source, &options);
     let lowered = began.elapsed();
 
     progress.step("writing", &arguments.output);
-    let statistics = ForSummary::new(&exported.sidecar);
-    let files = export::write(transaction, exported, &archive.sources, weights, &mut |done| {
+    let statistics = ForSummary::new(&described.sidecar);
+    let files = export::write_described(transaction, described, &archive.sources, weights, &mut |done| {
         progress.bytes(done);
     })?;
     progress.finish();

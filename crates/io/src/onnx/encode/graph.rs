@@ -45,9 +45,10 @@ pub(super) fn put_node(sink: &mut impl Sink, value: &Node) {
     for item in &value.attributes {
         sink.message(node::ATTRIBUTE, |sink| attribute::put(sink, item));
     }
-    sink.text(node::DOC_STRING, &value.doc_string);
+    sink.node_doc_string(value);
     sink.text(node::DOMAIN, &value.domain);
     sink.text(node::OVERLOAD, &value.overload);
     sink.entries(node::METADATA_PROPS, &value.metadata);
+    sink.node_entries(value);
     sink.unknown(&value.unknown);
 }

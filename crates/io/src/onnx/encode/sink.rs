@@ -1,13 +1,13 @@
 //! Where encoded fields go: to a sum of lengths first, then to bytes.
 
-use modelexport_graph::onnx::{Metadata, Unknown};
+use modelexport_graph::onnx::{Metadata, Node, Unknown};
 use modelexport_graph::{Span, StridedView};
 
-use super::Chunk;
+use super::{Chunk, NodeTexts};
 use crate::onnx::error::Error;
 use crate::onnx::limits::MAX_NESTING;
 use crate::onnx::names;
-use crate::onnx::schema::entry;
+use crate::onnx::schema::{entry, node};
 use crate::onnx::wire::{Varint, WireType, first_field, get_varint, put_varint, tag, varint_len};
 
 /// Takes the fields of messages in order.
@@ -27,6 +27,35 @@ pub(super) trait Sink: Sized {
 
     /// Something that cannot be encoded.
     fn fail(&mut self, error: Error);
+
+    /// Calls `put` with the texts of nodes, if there are any that the model does not hold.
+    fn with_texts(&mut self, put: impl FnOnce(&mut Self, &dyn NodeTexts));
+
+    /// The `doc_string` of a node, from wherever it comes.
+    fn node_doc_string(&mut self, value: &Node) {
+        let mut is_told = false;
+        self.with_texts(|sink, texts| {
+            if let Some(text) = texts.doc_string(value) {
+                sink.text(node::DOC_STRING, &text);
+                is_told = true;
+            }
+        });
+        if !is_told {
+            self.text(node::DOC_STRING, &value.doc_string);
+        }
+    }
+
+    /// The entries of a node that the model does not hold.
+    fn node_entries(&mut self, value: &Node) {
+        self.with_texts(|sink, texts| {
+            texts.entries(value, &mut |key, parts| {
+                sink.message(node::METADATA_PROPS, |sink| {
+                    sink.text_item(entry::KEY, key);
+                    sink.text_in_parts(entry::VALUE, parts);
+                });
+            });
+        });
+    }
 
     fn tag(&mut self, number: u32, wire_type: WireType) {
         self.varint(tag(number, wire_type));
@@ -72,6 +101,16 @@ pub(super) trait Sink: Sized {
     /// A string, also if it is empty.
     fn text_item(&mut self, number: u32, text: &str) {
         self.bytes_field(number, &names::to_bytes(text));
+    }
+
+    /// A string, put together.
+    fn text_in_parts(&mut self, number: u32, parts: &[&str]) {
+        self.tag(number, WireType::Length);
+        // What is no UTF-8 stands as whole characters, which no part begins or ends within.
+        self.varint(parts.iter().map(|part| names::to_bytes(part).len() as u64).sum());
+        for part in parts {
+            self.bytes(&names::to_bytes(part));
+        }
     }
 
     fn entries(&mut self, number: u32, entries: &Metadata) {
@@ -133,9 +172,9 @@ impl Written {
 }
 
 /// The first pass: lengths of messages, outer before inner.
-#[derive(Default)]
-pub(super) struct Sizer {
-    sizes: Vec<u64>,
+pub(super) struct Sizer<'t> {
+    texts: Option<&'t dyn NodeTexts>,
+    sizes: Vec<u32>,
     total: u64,
     written: Written,
     depth: usize,
@@ -144,7 +183,8 @@ pub(super) struct Sizer {
 
 /// Lengths of all messages, in the order in which they begin.
 pub(super) struct Sizes {
-    sizes: Vec<u64>,
+    /// What does not fit is larger than a model can be, which the total tells.
+    sizes: Vec<u32>,
     total: u64,
 }
 
@@ -154,7 +194,11 @@ impl Sizes {
     }
 }
 
-impl Sizer {
+impl<'t> Sizer<'t> {
+    pub(super) fn new(texts: Option<&'t dyn NodeTexts>) -> Self {
+        Sizer { texts, sizes: Vec::new(), total: 0, written: Written::default(), depth: 0, failure: None }
+    }
+
     pub(super) fn finish(self) -> Result<Sizes, Error> {
         match self.failure {
             Some(error) => Err(error),
@@ -163,7 +207,13 @@ impl Sizer {
     }
 }
 
-impl Sink for Sizer {
+impl Sink for Sizer<'_> {
+    fn with_texts(&mut self, put: impl FnOnce(&mut Self, &dyn NodeTexts)) {
+        if let Some(texts) = self.texts {
+            put(self, texts);
+        }
+    }
+
     fn varint(&mut self, value: u64) {
         self.total += varint_len(value);
     }
@@ -192,7 +242,7 @@ impl Sink for Sizer {
         self.written = outer_written;
         let size = std::mem::replace(&mut self.total, outer_total);
         if let Some(stored) = self.sizes.get_mut(slot) {
-            *stored = size;
+            *stored = u32::try_from(size).unwrap_or(u32::MAX);
         }
         self.total = self.total.saturating_add(varint_len(size)).saturating_add(size);
     }
@@ -206,56 +256,75 @@ impl Sink for Sizer {
     }
 }
 
-/// The second pass: bytes.
-pub(super) struct Writer {
-    sizes: std::vec::IntoIter<u64>,
-    chunks: Vec<Chunk>,
+/// The bytes that are gathered before they are handed over.
+const PIECE: usize = 256 << 10;
+
+/// The second pass: bytes, handed over in pieces.
+pub(super) struct Writer<'t, F, E> {
+    texts: Option<&'t dyn NodeTexts>,
+    sizes: std::vec::IntoIter<u32>,
     bytes: Vec<u8>,
     written: Written,
+    take: F,
+    failure: Option<E>,
 }
 
-impl Writer {
-    pub(super) fn new(sizes: Sizes) -> Self {
-        Writer {
-            sizes: sizes.sizes.into_iter(),
-            chunks: Vec::new(),
-            bytes: Vec::new(),
-            written: Written::default(),
-        }
+impl<'t, E, F: FnMut(Chunk) -> Result<(), E>> Writer<'t, F, E> {
+    pub(super) fn new(sizes: Sizes, texts: Option<&'t dyn NodeTexts>, take: F) -> Self {
+        let bytes = Vec::with_capacity(PIECE.min(usize::try_from(sizes.total).unwrap_or(PIECE)));
+        let written = Written::default();
+        Writer { texts, sizes: sizes.sizes.into_iter(), bytes, written, take, failure: None }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Chunk> {
+    pub(super) fn finish(mut self) -> Result<(), E> {
         self.end_bytes();
-        self.chunks
+        self.failure.map_or(Ok(()), Err)
     }
 
     fn end_bytes(&mut self) {
         if !self.bytes.is_empty() {
-            self.chunks.push(Chunk::Bytes(std::mem::take(&mut self.bytes)));
+            let room = Vec::with_capacity(PIECE.min(self.bytes.capacity()));
+            let bytes = std::mem::replace(&mut self.bytes, room);
+            self.hand_over(Chunk::Bytes(bytes));
+        }
+    }
+
+    fn hand_over(&mut self, chunk: Chunk) {
+        if self.failure.is_none() {
+            self.failure = (self.take)(chunk).err();
         }
     }
 }
 
-impl Sink for Writer {
+impl<E, F: FnMut(Chunk) -> Result<(), E>> Sink for Writer<'_, F, E> {
+    fn with_texts(&mut self, put: impl FnOnce(&mut Self, &dyn NodeTexts)) {
+        if let Some(texts) = self.texts {
+            put(self, texts);
+        }
+    }
+
     fn varint(&mut self, value: u64) {
         put_varint(&mut self.bytes, value);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
+        if self.bytes.len() + bytes.len() > PIECE {
+            self.end_bytes();
+        }
         self.bytes.extend_from_slice(bytes);
     }
 
     fn view(&mut self, view: &StridedView, dtype_bits: u64, length: u64) {
         if length > 0 {
             self.end_bytes();
-            self.chunks.push(Chunk::View { view: view.clone(), dtype_bits });
+            self.hand_over(Chunk::View { view: view.clone(), dtype_bits });
         }
     }
 
     fn message(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
         self.tag(number, WireType::Length);
         let size = self.sizes.next().unwrap_or_default();
-        self.varint(size);
+        self.varint(size.into());
         let outer_written = std::mem::take(&mut self.written);
         body(self);
         self.written = outer_written;
