@@ -48,10 +48,9 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
     let model = onnx::read_source(&sources, source)?;
-    let spliced =
+    let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
-    let bytes_after = spliced_file::stage(&mut transaction, &spliced, source, &sources, &mut |_| ())
-        .map_err(modelexport_io::weights::Error::Stream)?;
+    let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
     transaction.commit()?;
     let (nodes, tagged_nodes) = count(&model);
     let is_elsewhere = folder(path) != folder(output);

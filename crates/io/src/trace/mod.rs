@@ -7,6 +7,7 @@
 
 mod fingerprint_text;
 mod read;
+mod recurring_name;
 
 use std::collections::BTreeMap;
 
@@ -52,6 +53,7 @@ pub struct Module {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Name>,
     /// `package.module.Class`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub class: Name,
     pub executed: bool,
     /// Position in the order of first execution; `null` if not executed.
@@ -70,6 +72,7 @@ pub struct Parameter {
     pub kind: ParameterKind,
     pub shape: Vec<u64>,
     /// PyTorch's name without `torch.`, such as `float32`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub dtype: Name,
     /// The content regardless of the order of elements; absent where it cannot be read (the meta device, sparse and
     /// quantised tensors).
@@ -99,6 +102,7 @@ pub struct FingerprintSum(pub u64);
 pub struct Tensor {
     pub shape: Vec<u64>,
     /// PyTorch's name without `torch.`, such as `float32`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub dtype: Name,
     /// Entries with the same number share memory: views, and what in-place operators return.
     pub storage: u32,
@@ -137,6 +141,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Op {
     /// Namespace, operator and overload, such as `aten.linear.default`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub target: Name,
     /// The innermost module call that it ran in: index into `calls`.
     pub call: u32,
@@ -159,6 +164,7 @@ pub struct Op {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// The argument's name in the operator's schema.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub argument: Name,
     /// Index into `tensors`.
     pub tensor: u32,

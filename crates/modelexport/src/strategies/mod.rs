@@ -116,7 +116,7 @@ impl Strategy {
     /// Whether the evidence has what the strategy goes by.
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
-            Strategy::Htp => evidence.trace.is_some() || evidence.program.is_some(),
+            Strategy::Htp => evidence.run.is_some() || evidence.program.is_some(),
             Strategy::FxGraph => evidence.program.is_some(),
             Strategy::EnhancedSemantic => true,
             Strategy::UsageBased => !evidence.parameters.is_empty(),

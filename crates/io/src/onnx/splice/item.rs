@@ -1,5 +1,7 @@
 //! The fields of a node, as far as tags are concerned.
 
+use std::rc::Rc;
+
 use crate::onnx::error::Error;
 use crate::onnx::names;
 use crate::onnx::reader::{Extent, Field, Message, Reader, Value};
@@ -80,18 +82,18 @@ pub(super) fn entry_bytes(key: &str, value: &str) -> Vec<u8> {
 }
 
 /// The fields of a node, with those loaded that could be tags.
-pub(super) fn items_of(reader: &mut Reader<'_>, mut message: Message) -> Result<Vec<Item>, Error> {
+pub(super) fn items_of(reader: &mut Reader<'_>, mut message: Message) -> Result<Vec<Rc<Item>>, Error> {
     let mut items = Vec::new();
     while let Some(field) = reader.next(&mut message)? {
         let can_be_tag = matches!(field.number, node::DOC_STRING | node::METADATA_PROPS)
             && matches!(field.value, Value::Bytes(_));
-        items.push(if can_be_tag {
+        items.push(Rc::new(if can_be_tag {
             let bytes = reader.bytes(field.whole)?.into_owned();
             let meaning = meaning(&bytes);
             Item { content: Content::Loaded(field.whole, bytes), meaning }
         } else {
             Item { content: Content::Field(field), meaning: Meaning::Other }
-        });
+        }));
     }
     Ok(items)
 }

@@ -1,6 +1,7 @@
 //! Tags of one node: taking them out and putting them in.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::NodeTags;
 use super::item::{Item, Meaning};
@@ -10,7 +11,7 @@ use crate::onnx::names;
 
 /// A node without our tags.
 pub(super) struct Stripped {
-    pub items: Vec<Item>,
+    pub items: Vec<Rc<Item>>,
     /// There was something to take out.
     pub changed: bool,
     /// Bytes for the lengths of the messages around the node, from its record.
@@ -18,7 +19,7 @@ pub(super) struct Stripped {
 }
 
 /// Takes the tags out.
-pub(super) fn strip(items: Vec<Item>) -> Stripped {
+pub(super) fn strip(items: Vec<Rc<Item>>) -> Stripped {
     let record = items.iter().enumerate().rev().find_map(|(i, item)| Some((i, Record::of(item)?)));
     match record {
         Some((place, record)) => strip_by_record(items, place, record),
@@ -26,8 +27,8 @@ pub(super) fn strip(items: Vec<Item>) -> Stripped {
     }
 }
 
-fn strip_by_marks(items: Vec<Item>) -> Stripped {
-    let last_doc_string = items.iter().rposition(Item::is_doc_string);
+fn strip_by_marks(items: Vec<Rc<Item>>) -> Stripped {
+    let last_doc_string = items.iter().rposition(|item| item.is_doc_string());
     let mut after_own_entry = false;
     let mut changed = false;
     let mut kept = Vec::with_capacity(items.len());
@@ -43,7 +44,7 @@ fn strip_by_marks(items: Vec<Item>) -> Stripped {
                 Some(replaced) => {
                     changed = true;
                     if let Replaced::Text(text) = replaced {
-                        kept.push(Item::new_doc_string(&names::to_bytes(&text)));
+                        kept.push(Rc::new(Item::new_doc_string(&names::to_bytes(&text))));
                     }
                 }
             },
@@ -53,8 +54,8 @@ fn strip_by_marks(items: Vec<Item>) -> Stripped {
     Stripped { items: kept, changed, widths: Vec::new() }
 }
 
-fn strip_by_record(items: Vec<Item>, place: usize, record: Record) -> Stripped {
-    let our_doc_string = items.iter().rposition(Item::is_doc_string).filter(|_| record.doc_string);
+fn strip_by_record(items: Vec<Rc<Item>>, place: usize, record: Record) -> Stripped {
+    let our_doc_string = items.iter().rposition(|item| item.is_doc_string()).filter(|_| record.doc_string);
     let is_ours = |i: usize, item: &Item| match &item.meaning {
         Meaning::Entry(key, _) => key.starts_with(OWN_PREFIX) || (i > place && record.keys.contains(key)),
         Meaning::DocString(_) => Some(i) == our_doc_string,
@@ -69,14 +70,14 @@ fn strip_by_record(items: Vec<Item>, place: usize, record: Record) -> Stripped {
         {
             kept.push(item);
         }
-        kept.extend(removed.restore());
+        kept.extend(removed.restore().map(Rc::new));
     }
     kept.extend(remaining);
     Stripped { items: kept, changed: true, widths: record.widths }
 }
 
 /// Puts tags into a node that has none. `widths` are lengths around the node whose form must be remembered.
-pub(super) fn tag(original: &[Item], tags: NodeTags, widths: Vec<(usize, u64)>) -> Vec<Item> {
+pub(super) fn tag(original: &[Rc<Item>], tags: NodeTags, widths: Vec<(usize, u64)>) -> Vec<Rc<Item>> {
     let tags = without_present(original, tags);
     if widths.is_empty()
         && let Some(items) = tag_in_place(original, &tags)
@@ -87,8 +88,8 @@ pub(super) fn tag(original: &[Item], tags: NodeTags, widths: Vec<(usize, u64)>) 
 }
 
 /// The tags without entries that the node has already, those with our prefix first.
-fn without_present(original: &[Item], mut tags: NodeTags) -> NodeTags {
-    let present: BTreeMap<&str, &str> = original.iter().filter_map(entry).collect();
+fn without_present(original: &[Rc<Item>], mut tags: NodeTags) -> NodeTags {
+    let present: BTreeMap<&str, &str> = original.iter().filter_map(|item| entry(item)).collect();
     tags.metadata.retain(|(key, value)| present.get(key.as_str()) != Some(&value.as_str()));
     tags.metadata.sort_by_key(|(key, _)| !key.starts_with(OWN_PREFIX));
     tags
@@ -103,30 +104,32 @@ fn entry(item: &Item) -> Option<(&str, &str)> {
 
 /// A new `doc_string` takes the place of the old one, entries are appended. `None` if stripping the result would not
 /// give the original.
-fn tag_in_place(original: &[Item], tags: &NodeTags) -> Option<Vec<Item>> {
+fn tag_in_place(original: &[Rc<Item>], tags: &NodeTags) -> Option<Vec<Rc<Item>>> {
     let mut items = original.to_vec();
     if let Some(text) = &tags.doc_string {
-        let item = Item::new_doc_string(text.as_bytes());
+        let item = Rc::new(Item::new_doc_string(text.as_bytes()));
         match items.iter_mut().rfind(|item| item.is_doc_string()) {
             Some(old) => *old = item,
             None => items.push(item),
         }
     }
-    let replaces_entry =
-        original.iter().filter_map(entry).any(|(key, _)| tags.metadata.iter().any(|(new, _)| new == key));
+    let replaces_entry = original
+        .iter()
+        .filter_map(|item| entry(item))
+        .any(|(key, _)| tags.metadata.iter().any(|(new, _)| new == key));
     if replaces_entry {
         return None;
     }
-    items.extend(tags.metadata.iter().map(|(key, value)| Item::new_entry(key, value)));
+    items.extend(tags.metadata.iter().map(|(key, value)| Rc::new(Item::new_entry(key, value))));
     let restored = strip(items.clone()).items;
     let same = restored.len() == original.len() && restored.iter().zip(original).all(|(a, b)| a.same(b));
     same.then_some(items)
 }
 
 /// What gives way is taken out and remembered, all tags are appended.
-fn tag_with_record(original: &[Item], tags: &NodeTags, widths: Vec<(usize, u64)>) -> Vec<Item> {
+fn tag_with_record(original: &[Rc<Item>], tags: &NodeTags, widths: Vec<(usize, u64)>) -> Vec<Rc<Item>> {
     let last_doc_string =
-        original.iter().rposition(Item::is_doc_string).filter(|_| tags.doc_string.is_some());
+        original.iter().rposition(|item| item.is_doc_string()).filter(|_| tags.doc_string.is_some());
     let gives_way = |i: usize, item: &Item| match &item.meaning {
         Meaning::DocString(_) => Some(i) == last_doc_string,
         Meaning::Entry(key, _) => tags.metadata.iter().any(|(new, _)| new == key),
@@ -144,8 +147,8 @@ fn tag_with_record(original: &[Item], tags: &NodeTags, widths: Vec<(usize, u64)>
     let keys = tags.metadata.iter().map(|(key, _)| key).filter(|key| !key.starts_with(OWN_PREFIX));
     let record =
         Record { doc_string: tags.doc_string.is_some(), keys: keys.cloned().collect(), removed, widths };
-    items.extend(tags.doc_string.as_ref().map(|text| Item::new_doc_string(text.as_bytes())));
-    items.push(record.to_item());
-    items.extend(tags.metadata.iter().map(|(key, value)| Item::new_entry(key, value)));
+    items.extend(tags.doc_string.as_ref().map(|text| Rc::new(Item::new_doc_string(text.as_bytes()))));
+    items.push(Rc::new(record.to_item()));
+    items.extend(tags.metadata.iter().map(|(key, value)| Rc::new(Item::new_entry(key, value))));
     items
 }

@@ -9,33 +9,30 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use modelexport_graph::{DType, Name, ScopeId, Scopes};
 use modelexport_io::trace::{Op, Origin, Tensor, Trace};
 
-use super::reference::{Fact, Reference, Source, Step};
+use super::facts::Fact;
+use super::reference::{Reference, Source, Step};
 
 /// The steps of `trace`. `calls` gives the scope of each of its calls, `class` the class of a parameter by its name.
 pub fn from_trace(trace: &Trace, calls: &[ScopeId], class: &dyn Fn(&Name) -> Option<u32>) -> Reference {
     let mut sources = Tensors::new(trace, class);
-    let mut steps = Vec::with_capacity(trace.ops.len());
-    for (number, op) in trace.ops.iter().enumerate() {
-        let number = number as u32;
-        let read: Vec<(Source, u32)> =
-            op.inputs.iter().filter_map(|input| sources.read(input.tensor)).collect();
+    let mut reference = Reference::default();
+    let mut read: Vec<(Source, u32)> = Vec::new();
+    for (op, number) in trace.ops.iter().zip(0..) {
+        read.clear();
+        read.extend(op.inputs.iter().filter_map(|input| sources.read(input.tensor)));
         let made = op.outputs.iter().flatten();
-        steps.push(Step {
-            target: op.target.clone(),
-            name: None,
+        let step = Step {
+            target: reference.target_id(&op.target),
             call: calls.get(op.call as usize).copied().unwrap_or(Scopes::ROOT),
-            sources: read.iter().map(|(source, _)| *source).collect(),
-            ports: read.iter().map(|(_, port)| *port).collect(),
-            results: made.filter_map(|tensor| fact(trace.tensors.get(*tensor as usize)?)).collect(),
+            name: None,
             arguments: hash_arguments(op),
-        });
+        };
+        reference.push(step, &read, made.filter_map(|tensor| fact(trace.tensors.get(*tensor as usize)?)));
         sources.note(number, op);
     }
-    Reference {
-        steps,
-        inputs: trace.inputs.iter().map(|input| input.name.clone()).collect(),
-        outputs: trace.outputs.iter().map(|output| Some(sources.read(output.tensor)?.0)).collect(),
-    }
+    reference.inputs = trace.inputs.iter().map(|input| input.name.clone()).collect();
+    reference.outputs = trace.outputs.iter().map(|output| Some(sources.read(output.tensor)?.0)).collect();
+    reference
 }
 
 /// Where the tensors of a trace come from, as far as it was read.
@@ -149,14 +146,16 @@ mod tests {
         let trace = trace::parse(TRACE.as_bytes(), Path::new("t.json")).unwrap();
         let class = |name: &Name| (&**name == "fc.weight").then_some(7);
         let reference = from_trace(&trace, &[Scopes::ROOT, ScopeId(4)], &class);
-        let sources: Vec<&[Source]> = reference.steps.iter().map(|step| &*step.sources).collect();
+        let sources: Vec<&[Source]> = (0..4).map(|step| reference.sources(step)).collect();
         assert_eq!(sources[0], [Source::Input(0), Source::Weight(7)]);
         assert_eq!(sources[1], [Source::Step(0)]);
         assert_eq!(sources[2], [Source::Step(1)], "the old name shows what was written");
         assert_eq!(sources[3], [Source::Step(2), Source::Step(1)]);
         assert_eq!(reference.outputs, [Some(Source::Step(3))]);
-        assert_eq!(reference.steps[0].call, ScopeId(4));
-        assert_eq!(reference.steps[2].results, [Fact { dtype: DType::F32, sizes: vec![Some(3)] }]);
+        assert_eq!(reference.steps()[0].call, ScopeId(4));
+        let results: Vec<&Fact> =
+            reference.results(2).iter().map(|id| reference.fact(*id).unwrap()).collect();
+        assert_eq!(results, [&Fact { dtype: DType::F32, sizes: vec![Some(3)] }]);
         assert_eq!(&*reference.inputs[0], "x");
     }
 }

@@ -6,6 +6,8 @@ use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{DType, ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::trace::{self, Origin, ParameterKind, Trace};
 
+use super::super::align::from_trace::from_trace as steps_of;
+use super::super::align::weights::Classes;
 use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
 
 pub fn from_trace(trace: Trace) -> Evidence {
@@ -15,8 +17,11 @@ pub fn from_trace(trace: Trace) -> Evidence {
     evidence.torch_version = Some(trace.torch_version.clone());
     add_parameters(&mut evidence, &trace, &ids);
     note_readers(&mut evidence, &trace, &call_scopes);
-    evidence.call_scopes = call_scopes;
-    evidence.trace = Some(trace);
+    // The steps take a small part of the memory that the records of the trace do.
+    let classes = Classes::new(&evidence);
+    let class = |name: &Name| evidence.parameters.find(name).and_then(|id| classes.of(id));
+    let run = steps_of(&trace, &call_scopes, &class);
+    evidence.run = Some(run);
     evidence
 }
 

@@ -1,11 +1,13 @@
 //! Evidence from a file of any kind.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
 use modelexport_io::{onnx, pt2, sidecar, source, trace};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::Deserializer;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::{Evidence, from_onnx, from_program, from_sidecar, from_trace};
 use crate::Error;
@@ -33,18 +35,49 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The key that a trace has and a sidecar lacks.
-#[derive(Deserialize)]
-struct TraceOnly {
-    #[serde(rename = "ops")]
-    _ops: IgnoredAny,
-}
-
 fn load_json(path: &Path) -> Result<Evidence, Error> {
     let bytes = read(path, trace::MAX_BYTES.max(sidecar::MAX_BYTES) + 1)?;
-    match serde_json::from_slice::<TraceOnly>(&bytes) {
-        Ok(_) => Ok(from_trace::from_trace(trace::parse(&bytes, path)?)),
-        Err(_) => Ok(from_sidecar::from_sidecar(sidecar::parse(&bytes, path)?)),
+    if is_trace(&bytes) {
+        let trace = trace::parse(&bytes, path)?;
+        drop(bytes);
+        return Ok(from_trace::from_trace(trace));
+    }
+    let sidecar = sidecar::parse(&bytes, path)?;
+    drop(bytes);
+    Ok(from_sidecar::from_sidecar(sidecar))
+}
+
+/// Keys that only a trace has.
+const TRACE_KEYS: [&str; 3] = ["tensors", "calls", "ops"];
+
+/// Whether JSON is a trace and not a sidecar: by the first key that tells, so that the rest is read only once.
+fn is_trace(bytes: &[u8]) -> bool {
+    let mut found = false;
+    // Reading stops with an error where a key was found.
+    let _ = serde_json::Deserializer::from_slice(bytes).deserialize_map(FirstKey { found: &mut found });
+    found
+}
+
+struct FirstKey<'f> {
+    found: &'f mut bool,
+}
+
+impl<'de> Visitor<'de> for FirstKey<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if TRACE_KEYS.contains(&&*key) {
+                *self.found = true;
+                return Err(A::Error::custom("found"));
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
     }
 }
 
