@@ -7,6 +7,7 @@
 
 mod fingerprint_text;
 mod read;
+mod records;
 mod recurring_name;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::document::Error;
 pub use crate::sidecar::Generator;
 pub use read::{MAX_BYTES, parse, read};
+pub use records::{OpView, Ops, TensorView, Tensors};
 
 /// Version of the format. Readers accept every minor version of the same major one.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -33,11 +35,13 @@ pub struct Trace {
     /// All modules, executed or not: the root first, parents before children.
     pub modules: Vec<Module>,
     /// Every tensor that an operator read or made, in the order in which they were first seen.
-    pub tensors: Vec<Tensor>,
+    #[schemars(with = "Vec<Tensor>")]
+    pub tensors: Tensors,
     /// Module calls, in the order in which they began. The first is the call of the root.
     pub calls: Vec<Call>,
     /// Operators in the order in which they ran.
-    pub ops: Vec<Op>,
+    #[schemars(with = "Vec<Op>")]
+    pub ops: Ops,
     /// Tensors that the user gave, in the order of the arguments.
     pub inputs: Vec<Binding>,
     /// Tensors that the model returned, in order.

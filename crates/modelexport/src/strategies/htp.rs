@@ -6,10 +6,10 @@
 use modelexport_graph::Method;
 
 use super::align::weights::Classes;
-use super::{Context, Draft, align, fx_graph};
+use super::{Context, Draft, align};
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let evidence = context.evidence;
-    let Some(run) = &evidence.run else { return fx_graph::draft_as(context, Method::Order) };
+    let Some(run) = &evidence.run else { return Draft::new() };
     align::draft(context, run, &Classes::new(evidence), Method::Order)
 }

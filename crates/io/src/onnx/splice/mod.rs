@@ -13,6 +13,8 @@ mod record;
 mod retag;
 mod walk;
 
+use std::fmt;
+
 use modelexport_graph::SourceId;
 
 use super::error::Error;
@@ -78,6 +80,12 @@ pub struct Spliced<'a> {
     purpose: Purpose,
     edit: Box<Edit<'a>>,
     plan: Plan,
+}
+
+impl fmt::Debug for Spliced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spliced").field("purpose", &self.purpose).field("plan", &self.plan).finish()
+    }
 }
 
 impl Spliced<'_> {

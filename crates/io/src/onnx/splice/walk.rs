@@ -1,12 +1,10 @@
 //! From the model down to its nodes and back up, with the lengths of the messages on the way.
 
-use std::rc::Rc;
-
 use super::clean;
 use super::item::{Content, Item, Meaning, items_of};
 use super::pieces::{Opening, Pieces};
 use super::record::Record;
-use super::retag;
+use super::retag::{self, Stripped};
 use super::{NodeEdit, NodeKey, NodeTags, NodeView};
 use crate::onnx::attribute_kind::{Kind, kind_of};
 use crate::onnx::error::Error;
@@ -191,14 +189,19 @@ impl Walk<'_, '_> {
         let key = self.next;
         self.next.index += 1;
         let current = items_of(&mut self.reader, Message::new(payload))?;
-        let stripped = retag::strip(current.clone());
+        // A node without texts and entries is the same without tags.
+        let is_bare = current.iter().all(|item| item.meaning == Meaning::Other);
+        let (current, stripped) = match is_bare {
+            true => (None, Stripped { items: current, changed: false, widths: Vec::new() }),
+            false => (Some(current.clone()), retag::strip(current)),
+        };
         let items = match self.ask(key, &stripped.items) {
-            NodeEdit::Keep => current,
+            NodeEdit::Keep => current.unwrap_or(stripped.items),
             NodeEdit::Tag(tags) if tags != NodeTags::default() => {
                 self.restore_widths(&stripped.widths);
                 self.mark_changed(true);
                 let widths = self.take_unrecorded_widths();
-                retag::tag(&stripped.items, tags, widths)
+                retag::tag(stripped.items, tags, widths)
             }
             NodeEdit::Tag(_) | NodeEdit::Strip => {
                 self.restore_widths(&stripped.widths);
@@ -211,7 +214,7 @@ impl Walk<'_, '_> {
                 }
                 if self.purpose == Purpose::Edit && !stripped.widths.is_empty() {
                     // Tags that stay elsewhere still need to know about the messages around them.
-                    items.push(Rc::new(Record { widths: stripped.widths, ..Record::default() }.to_item()));
+                    items.push(Record { widths: stripped.widths, ..Record::default() }.to_item());
                 }
                 items
             }
@@ -219,7 +222,7 @@ impl Walk<'_, '_> {
         self.put_items(items)
     }
 
-    fn ask(&mut self, key: NodeKey, items: &[Rc<Item>]) -> NodeEdit {
+    fn ask(&mut self, key: NodeKey, items: &[Item]) -> NodeEdit {
         let doc_string = items.iter().rev().find_map(|item| match &item.meaning {
             Meaning::DocString(payload) => Some(names::from_bytes(payload)),
             _ => None,
@@ -258,7 +261,7 @@ impl Walk<'_, '_> {
         frames.map(take).collect()
     }
 
-    fn put_items(&mut self, items: Vec<Rc<Item>>) -> Result<(), Error> {
+    fn put_items(&mut self, items: Vec<Item>) -> Result<(), Error> {
         let mut attributes = 0;
         for item in items {
             match &item.content {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use modelexport_graph::{DType, Name, ScopeId, Scopes};
-use modelexport_io::trace::{Op, Origin, Tensor, Trace};
+use modelexport_io::trace::{OpView, Origin, TensorView, Trace};
 
 use super::facts::Fact;
 use super::reference::{Reference, Source, Step};
@@ -22,13 +22,13 @@ pub fn from_trace(trace: &Trace, calls: &[ScopeId], class: &dyn Fn(&Name) -> Opt
         read.extend(op.inputs.iter().filter_map(|input| sources.read(input.tensor)));
         let made = op.outputs.iter().flatten();
         let step = Step {
-            target: reference.target_id(&op.target),
+            target: reference.target_id(op.target),
             call: calls.get(op.call as usize).copied().unwrap_or(Scopes::ROOT),
             name: None,
-            arguments: hash_arguments(op),
+            arguments: hash_arguments(&op),
         };
-        reference.push(step, &read, made.filter_map(|tensor| fact(trace.tensors.get(*tensor as usize)?)));
-        sources.note(number, op);
+        reference.push(step, &read, made.filter_map(|tensor| fact(trace.tensors.get(*tensor)?)));
+        sources.note(number, &op);
     }
     reference.inputs = trace.inputs.iter().map(|input| input.name.clone()).collect();
     reference.outputs = trace.outputs.iter().map(|output| Some(sources.read(output.tensor)?.0)).collect();
@@ -48,7 +48,7 @@ impl<'t> Tensors<'t> {
     fn new(trace: &'t Trace, class: &dyn Fn(&Name) -> Option<u32>) -> Self {
         let inputs: HashMap<&Name, u32> =
             trace.inputs.iter().zip(0..).map(|(input, place)| (&input.name, place)).collect();
-        let origin = |tensor: &Tensor| match &tensor.origin {
+        let origin = |tensor: TensorView<'_>| match tensor.origin {
             Origin::Op(_) | Origin::Constant { .. } => None,
             Origin::Parameter(name) => class(name).map(Source::Weight),
             Origin::Input(name) => inputs.get(name).copied().map(Source::Input),
@@ -59,7 +59,7 @@ impl<'t> Tensors<'t> {
 
     fn read(&self, tensor: u32) -> Option<(Source, u32)> {
         let made = self.made.get(tensor as usize).copied().flatten();
-        let storage = self.trace.tensors.get(tensor as usize)?.storage;
+        let storage = self.trace.tensors.get(tensor)?.storage;
         match (self.written.get(&storage), made) {
             (Some(&writer), Some((Source::Step(maker), _))) if writer <= maker => made,
             (Some(&writer), _) => Some((Source::Step(writer), 0)),
@@ -68,25 +68,25 @@ impl<'t> Tensors<'t> {
     }
 
     /// Notes what an operator made and wrote to.
-    fn note(&mut self, number: u32, op: &Op) {
+    fn note(&mut self, number: u32, op: &OpView<'_>) {
         for (port, tensor) in op.outputs.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
-            let is_new = self.trace.tensors.get(*tensor as usize).map(|tensor| &tensor.origin)
-                == Some(&Origin::Op(number));
+            let is_new =
+                self.trace.tensors.get(*tensor).map(|tensor| tensor.origin) == Some(&Origin::Op(number));
             if let Some(slot) = self.made.get_mut(*tensor as usize).filter(|_| is_new) {
                 *slot = Some((Source::Step(number), port as u32));
             }
         }
-        for tensor in &op.mutates {
-            if let Some(tensor) = self.trace.tensors.get(*tensor as usize) {
+        for tensor in op.mutates {
+            if let Some(tensor) = self.trace.tensors.get(*tensor) {
                 self.written.insert(tensor.storage, number);
             }
         }
     }
 }
 
-fn fact(tensor: &Tensor) -> Option<Fact> {
-    let dtype = DType::from_name(&tensor.dtype)?;
+fn fact(tensor: TensorView<'_>) -> Option<Fact> {
+    let dtype = DType::from_name(tensor.dtype)?;
     let mut sizes: Vec<Option<i64>> = tensor.shape.iter().map(|size| i64::try_from(*size).ok()).collect();
     if dtype.is_complex() {
         sizes.push(Some(2));
@@ -94,9 +94,9 @@ fn fact(tensor: &Tensor) -> Option<Fact> {
     Some(Fact { dtype: dtype.real(), sizes })
 }
 
-fn hash_arguments(op: &Op) -> u64 {
+fn hash_arguments(op: &OpView<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in &op.arguments {
+    for (name, value) in op.arguments {
         (name, value.to_string()).hash(&mut hasher);
     }
     op.inputs.iter().for_each(|input| input.argument.hash(&mut hasher));

@@ -5,12 +5,14 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
+use modelexport_io::source::Sources;
 use modelexport_io::{onnx, pt2, sidecar, source, trace};
 use serde::Deserializer;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::{Evidence, from_onnx, from_program, from_sidecar, from_trace};
 use crate::Error;
+use crate::hierarchy;
 
 /// Reads evidence: a trace, a `.pt2`, a sidecar, or an ONNX file with the sidecar beside it if there is one. What a
 /// file is is told by how it begins.
@@ -27,9 +29,12 @@ fn start(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let file = source::open_regular(path)?;
+    let length = file.metadata().map_or(0, |about| about.len()).min(limit);
     let mut bytes = Vec::new();
-    source::open_regular(path)?
-        .take(limit)
+    // One byte more shows that the file has ended. Without the room it grows as it is read.
+    let _ = bytes.try_reserve_exact(usize::try_from(length).unwrap_or_default().saturating_add(1));
+    file.take(limit)
         .read_to_end(&mut bytes)
         .map_err(|error| Error::Read { path: path.to_owned(), source: error })?;
     Ok(bytes)
@@ -82,13 +87,15 @@ impl<'de> Visitor<'de> for FirstKey<'_> {
 }
 
 fn load_onnx(path: &Path) -> Result<Evidence, Error> {
-    let file = onnx::read(path)?;
+    let mut sources = Sources::new();
+    let source = sources.add_file(path)?;
     let beside = sidecar::path_beside(path);
     let sidecar = match sidecar::read(&beside) {
         Ok(sidecar) => Some(sidecar),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error.into()),
     };
-    from_onnx::from_onnx(file, sidecar)
+    let (model, found) = hierarchy::read_onnx(&sources, source, sidecar.as_ref())?;
+    from_onnx::from_placed(onnx::OnnxFile { model, sources }, found, sidecar)
         .ok_or_else(|| Error::NoHierarchy { path: path.to_owned(), sidecar: beside })
 }

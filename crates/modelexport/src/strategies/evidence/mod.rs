@@ -59,9 +59,9 @@ pub struct Evidence {
     pub parameters: Parameters,
     /// The operators of the model in the order of execution; empty if the evidence does not tell them.
     pub ops: Vec<OpFact>,
-    /// The operators of a forward pass as steps, for strategies that align them.
+    /// The operators of a forward pass, or the nodes of a captured program, as steps for strategies that align them.
     pub run: Option<Reference>,
-    /// The captured program, for strategies that match graphs.
+    /// The captured program without its graph: where its weights lie.
     pub program: Option<pt2::Archive>,
     /// The nodes of a file that was tagged before.
     pub original: Option<Original>,
