@@ -135,12 +135,12 @@ fn stripping_a_tagged_file_gives_the_file_from_before() {
     // Nodes of torch's file that say where they come from get tags of ours, as a tagger writes them.
     let mut sources = modelexport_io::source::Sources::new();
     let id = sources.add_file(&original).unwrap();
-    let spliced = onnx::splice(&sources, id, &mut |view| {
+    let spliced = onnx::splice(&sources, id, |view| {
         let text = serde_json::json!({ "hierarchy_tags": ["/M"], "hierarchy_path": "/M" });
         let metadata = vec![("modelexport.tag".to_owned(), format!("/M{}", view.key.index))];
         onnx::NodeEdit::Tag(onnx::NodeTags { doc_string: Some(text.to_string()), metadata })
     });
-    let tagged = spliced.unwrap().to_vec(sources.get(id).unwrap()).unwrap();
+    let tagged = spliced.unwrap().to_vec().unwrap();
     assert_ne!(tagged, bytes);
     std::fs::write(folder.path().join("tagged.onnx"), tagged).unwrap();
     let text = stdout(folder.path(), &["strip", "tagged.onnx", "-o", "plain.onnx"]);

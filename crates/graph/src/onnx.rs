@@ -281,6 +281,11 @@ impl Function {
     pub fn for_each_node<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         for_each_node(&self.nodes, visit);
     }
+
+    /// The same with mutable nodes.
+    pub fn for_each_node_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
+        for_each_node_mut(&mut self.nodes, visit);
+    }
 }
 
 impl Graph {

@@ -53,15 +53,13 @@ fn encode(file: &OnnxFile) -> Result<Vec<u8>, Box<dyn Error>> {
 fn tagged(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut sources = Sources::new();
     let id = sources.add_file(path)?;
-    let spliced = onnx::splice(&sources, id, &mut tag)?;
-    Ok(spliced.to_vec(sources.get(id).ok_or("the source is gone")?)?)
+    Ok(onnx::splice(&sources, id, tag)?.to_vec()?)
 }
 
 fn stripped(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut sources = Sources::new();
     let id = sources.add_file(path)?;
-    let spliced = onnx::strip(&sources, id)?;
-    Ok(spliced.to_vec(sources.get(id).ok_or("the source is gone")?)?)
+    Ok(onnx::strip(&sources, id)?.to_vec()?)
 }
 
 /// Tags as they are written for real: earlier text inside ours, entries of others left alone.

@@ -2,7 +2,7 @@
 
 use modelexport_graph::{SourceId, Span};
 
-use crate::onnx::{Piece, Spliced};
+use crate::onnx::{CopyError, Piece, Spliced};
 use crate::output::{Role, Transaction};
 use crate::source::Sources;
 use crate::stream::{Error, Streamer};
@@ -11,25 +11,23 @@ use crate::stream::{Error, Streamer};
 /// each number of bytes that was written. Returns how many there are.
 pub fn stage(
     transaction: &mut Transaction,
-    spliced: &Spliced,
+    spliced: &mut Spliced<'_>,
     original: SourceId,
     sources: &Sources,
     progress: &mut dyn FnMut(u64),
-) -> Result<u64, Error> {
+) -> Result<u64, CopyError> {
     let target = transaction.model().to_path_buf();
-    let mut output = transaction.create(&target, Role::Model)?;
-    output.reserve(spliced.len())?;
+    let mut output = transaction.create(&target, Role::Model).map_err(Error::from)?;
+    output.reserve(spliced.len()).map_err(Error::from)?;
     let mut streamer = Streamer::new(sources, progress);
-    for piece in spliced.pieces() {
-        match piece {
-            Piece::New(bytes) => streamer.append_bytes(&mut output, bytes)?,
-            Piece::Original { offset, length } => {
-                streamer.append_span(&mut output, Span { source: original, offset, length })?;
-            }
+    spliced.copy(&mut |piece| match piece {
+        Piece::New(bytes) => streamer.append_bytes(&mut output, bytes),
+        Piece::Original { offset, length } => {
+            streamer.append_span(&mut output, Span { source: original, offset, length })
         }
-    }
+    })?;
     streamer.finish().map_err(|failure| failure.error)?;
-    transaction.stage(output)?;
+    transaction.stage(output).map_err(Error::from)?;
     Ok(spliced.len())
 }
 
@@ -62,14 +60,15 @@ mod tests {
         let mut sources = Sources::new();
         let id = sources.add_file(&path).unwrap();
         let tags = onnx::NodeTags { doc_string: Some("tag".into()), metadata: Vec::new() };
-        let spliced = onnx::splice(&sources, id, &mut |_| onnx::NodeEdit::Tag(tags.clone())).unwrap();
-        let expected = spliced.to_vec(sources.get(id).unwrap()).unwrap();
+        let mut spliced = onnx::splice(&sources, id, |_| onnx::NodeEdit::Tag(tags.clone())).unwrap();
+        let expected = spliced.to_vec().unwrap();
         assert!(expected.len() > bytes.len());
 
         let settings = Settings { overwrite: true, ..Settings::default() };
         let mut transaction = Transaction::begin(&path, settings).unwrap();
         let mut reported = 0;
-        let length = stage(&mut transaction, &spliced, id, &sources, &mut |bytes| reported += bytes).unwrap();
+        let length =
+            stage(&mut transaction, &mut spliced, id, &sources, &mut |bytes| reported += bytes).unwrap();
         transaction.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), expected);
         assert_eq!((length, reported), (expected.len() as u64, expected.len() as u64));

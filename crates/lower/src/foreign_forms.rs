@@ -384,8 +384,17 @@ pub fn keeps_same_size(target: &str) -> bool {
 
 /// Whether exporters may write one node for an operator `first` and the operator `then` that reads its result.
 pub fn is_merged(first: &str, then: &str) -> bool {
-    let has = |names: &str, target: &str| names.split_whitespace().any(|name| name == key(target));
-    has(PRODUCTS, first) && has(SCALES, then)
+    is_product(first) && is_scale(then)
+}
+
+/// Whether a scale can be merged into an operator.
+pub fn is_product(target: &str) -> bool {
+    PRODUCTS.split_whitespace().any(|name| name == key(target))
+}
+
+/// Whether an operator scales and shifts, so that exporters may merge it into the product before it.
+pub fn is_scale(target: &str) -> bool {
+    SCALES.split_whitespace().any(|name| name == key(target))
 }
 
 /// The name of an operator without namespace, overload and the mark of in-place operators:

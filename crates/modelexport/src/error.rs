@@ -63,6 +63,15 @@ pub enum Error {
     Strategy { strategy: Strategy, evidence: EvidenceFormat },
 }
 
+impl From<onnx::CopyError> for Error {
+    fn from(error: onnx::CopyError) -> Self {
+        match error {
+            onnx::CopyError::Onnx(error) => Error::Onnx(error),
+            onnx::CopyError::Stream(error) => Error::Weights(weights::Error::Stream(error)),
+        }
+    }
+}
+
 /// `ENOENT` and `EEXIST`, which all systems number alike.
 const NOT_FOUND: i32 = 2;
 const EXISTS: i32 = 17;

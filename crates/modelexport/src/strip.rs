@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use modelexport_graph::onnx::Model;
+use modelexport_graph::onnx::Node;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::source::Sources;
 use modelexport_io::{onnx, sidecar, spliced_file};
@@ -47,13 +47,21 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
-    let model = onnx::read_source(&sources, source)?;
-    let spliced =
+    let (mut nodes, mut tagged_nodes) = (0, 0);
+    let mut count = |node: &mut Node| {
+        nodes += 1;
+        tagged_nodes += u64::from(is_tagged(node));
+        (node.doc_string, node.metadata) = (String::new(), Vec::new());
+    };
+    let mut model = onnx::read_nodes(&sources, source, &mut |node| {
+        count(node);
+        node.subgraphs_mut().for_each(|graph| graph.for_each_node_mut(&mut count));
+    })?;
+    model.functions.iter_mut().for_each(|function| function.for_each_node_mut(&mut count));
+    let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
-    let bytes_after = spliced_file::stage(&mut transaction, &spliced, source, &sources, &mut |_| ())
-        .map_err(modelexport_io::weights::Error::Stream)?;
+    let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
     transaction.commit()?;
-    let (nodes, tagged_nodes) = count(&model);
     let is_elsewhere = folder(path) != folder(output);
     Ok(Stripped {
         file: path.display().to_string(),
@@ -73,15 +81,10 @@ fn folder(file: &Path) -> Option<std::path::PathBuf> {
     parent.unwrap_or(Path::new(".")).canonicalize().ok()
 }
 
-/// All nodes, and those that carry our tags.
-fn count(model: &Model) -> (u64, u64) {
-    let (mut nodes, mut tagged) = (0, 0);
-    model.for_each_node(&mut |node| {
-        let has_entry = node.metadata.iter().any(|(key, _)| key.starts_with(onnx::OWN_PREFIX));
-        nodes += 1;
-        tagged += u64::from(has_entry || DocString::parse(&node.doc_string).is_some());
-    });
-    (nodes, tagged)
+/// Whether a node carries our tags.
+fn is_tagged(node: &Node) -> bool {
+    let has_entry = node.metadata.iter().any(|(key, _)| key.starts_with(onnx::OWN_PREFIX));
+    has_entry || DocString::parse(&node.doc_string).is_some()
 }
 
 /// A sidecar that tells the tags of what stood at `output` before would tell those of the new file. What is not a

@@ -31,6 +31,8 @@ pub enum Error {
     UnknownSource { id: u32 },
     #[error("{at}: cannot read: {source}")]
     Read { at: Box<At>, source: io::Error },
+    #[error("{file}: was changed by another program while it was read")]
+    Changed { file: String },
     #[error("{file}: is not an ONNX model: it looks like {looks_like}")]
     NotOnnx { file: String, looks_like: &'static str },
     #[error("{file}: is not a complete ONNX model: it has no {field}; the file may have been cut off")]
@@ -85,7 +87,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Open(error) => error.kind(),
-            Error::Read { .. } => ErrorKind::Io,
+            Error::Read { .. } | Error::Changed { .. } => ErrorKind::Io,
             _ => ErrorKind::BadInput,
         }
     }
@@ -107,6 +109,7 @@ impl Error {
             | Error::BadDims { at, .. }
             | Error::RawDataSize { at, .. } => Some(at),
             Error::Open(_)
+            | Error::Changed { .. }
             | Error::UnknownSource { .. }
             | Error::NotOnnx { .. }
             | Error::Missing { .. }

@@ -19,8 +19,8 @@ mod wire;
 
 pub use encode::{Chunk, Encoding, NodeTexts, encode, encoded_len};
 pub use error::{At, Error};
-pub use read::{OnnxFile, read, read_bytes, read_source};
+pub use read::{OnnxFile, read, read_bytes, read_nodes, read_source};
 pub use splice::{
-    NodeEdit, NodeKey, NodeTags, NodeView, OWN_PREFIX, Piece, RECORD_KEY, Spliced, clean, is_shared_key,
-    splice, strip,
+    CopyError, Edit, NodeEdit, NodeKey, NodeTags, NodeView, OWN_PREFIX, Piece, RECORD_KEY, Spliced, clean,
+    is_shared_key, splice, strip,
 };

@@ -7,6 +7,8 @@
 
 mod fingerprint_text;
 mod read;
+mod records;
+mod recurring_name;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::document::Error;
 pub use crate::sidecar::Generator;
 pub use read::{MAX_BYTES, parse, read};
+pub use records::{OpView, Ops, TensorView, Tensors};
 
 /// Version of the format. Readers accept every minor version of the same major one.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -32,11 +35,13 @@ pub struct Trace {
     /// All modules, executed or not: the root first, parents before children.
     pub modules: Vec<Module>,
     /// Every tensor that an operator read or made, in the order in which they were first seen.
-    pub tensors: Vec<Tensor>,
+    #[schemars(with = "Vec<Tensor>")]
+    pub tensors: Tensors,
     /// Module calls, in the order in which they began. The first is the call of the root.
     pub calls: Vec<Call>,
     /// Operators in the order in which they ran.
-    pub ops: Vec<Op>,
+    #[schemars(with = "Vec<Op>")]
+    pub ops: Ops,
     /// Tensors that the user gave, in the order of the arguments.
     pub inputs: Vec<Binding>,
     /// Tensors that the model returned, in order.
@@ -52,6 +57,7 @@ pub struct Module {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Name>,
     /// `package.module.Class`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub class: Name,
     pub executed: bool,
     /// Position in the order of first execution; `null` if not executed.
@@ -70,6 +76,7 @@ pub struct Parameter {
     pub kind: ParameterKind,
     pub shape: Vec<u64>,
     /// PyTorch's name without `torch.`, such as `float32`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub dtype: Name,
     /// The content regardless of the order of elements; absent where it cannot be read (the meta device, sparse and
     /// quantised tensors).
@@ -99,6 +106,7 @@ pub struct FingerprintSum(pub u64);
 pub struct Tensor {
     pub shape: Vec<u64>,
     /// PyTorch's name without `torch.`, such as `float32`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub dtype: Name,
     /// Entries with the same number share memory: views, and what in-place operators return.
     pub storage: u32,
@@ -137,6 +145,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Op {
     /// Namespace, operator and overload, such as `aten.linear.default`.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub target: Name,
     /// The innermost module call that it ran in: index into `calls`.
     pub call: u32,
@@ -159,6 +168,7 @@ pub struct Op {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// The argument's name in the operator's schema.
+    #[serde(deserialize_with = "recurring_name::deserialize")]
     pub argument: Name,
     /// Index into `tensors`.
     pub tensor: u32,

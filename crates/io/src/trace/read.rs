@@ -5,7 +5,7 @@ use std::path::Path;
 
 use modelexport_graph::Name;
 
-use super::{Error, Module, Op, Origin, SCHEMA_VERSION, Trace};
+use super::{Error, Module, OpView, Origin, SCHEMA_VERSION, Trace};
 use crate::document::{self, Contradiction, Document};
 
 /// Larger files are refused; ten million operators stay below.
@@ -25,11 +25,11 @@ impl Document for Trace {
         calls(self)?;
         let makers = makers(self)?;
         for (i, op) in self.ops.iter().enumerate() {
-            check_op(op, self, i as u32).map_err(|reason| (format!("ops[{i}]"), reason))?;
+            check_op(&op, self, i as u32).map_err(|reason| (format!("ops[{i}]"), reason))?;
         }
         let inputs: HashSet<&Name> = self.inputs.iter().map(|input| &input.name).collect();
         for (i, (tensor, maker)) in self.tensors.iter().zip(makers).enumerate() {
-            check_origin(&tensor.origin, maker, &parameters, &inputs)
+            check_origin(tensor.origin, maker, &parameters, &inputs)
                 .map_err(|reason| (format!("tensors[{i}]"), reason))?;
         }
         for (place, bindings) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
@@ -142,13 +142,13 @@ fn makers(trace: &Trace) -> Result<Vec<Option<u32>>, Contradiction> {
     Ok(makers)
 }
 
-fn check_op(op: &Op, trace: &Trace, index: u32) -> Result<(), String> {
+fn check_op(op: &OpView<'_>, trace: &Trace, index: u32) -> Result<(), String> {
     if op.call as usize >= trace.calls.len() {
         return Err(format!("there is no call {}", op.call));
     }
-    for &tensor in op.inputs.iter().map(|input| &input.tensor).chain(&op.mutates) {
+    for &tensor in op.inputs.iter().map(|input| &input.tensor).chain(op.mutates) {
         check_tensor(trace, tensor)?;
-        let origin = trace.tensors.get(tensor as usize).map(|tensor| &tensor.origin);
+        let origin = trace.tensors.get(tensor).map(|tensor| tensor.origin);
         if let Some(Origin::Op(maker)) = origin
             && *maker >= index
         {

@@ -64,8 +64,8 @@ fn message(pointer: &str, changed: serde_json::Value) -> String {
 fn what_is_read_is_what_was_written() {
     let trace = parse_json(&sample()).expect("is valid");
     assert_eq!(trace.modules[0].parameters[0].fingerprint, Some(FingerprintSum(255)));
-    assert_eq!(trace.tensors[4].origin, Origin::Op(2));
-    assert_eq!(trace.ops[0].arguments["alpha"], 2);
+    assert_eq!(*trace.tensors.get(4).expect("is there").origin, Origin::Op(2));
+    assert_eq!(trace.ops.get(0).expect("is there").arguments["alpha"], 2);
     let again = serde_json::to_value(&trace).expect("serialises");
     assert_eq!(parse_json(&again).expect("is valid"), trace);
 }

@@ -8,8 +8,10 @@ use std::collections::HashMap;
 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::onnx::{Model, Node, Origin};
-use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
+use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes, SourceId};
+use modelexport_io::onnx;
 use modelexport_io::sidecar::Sidecar;
+use modelexport_io::source::Sources;
 
 use super::initializers::add_initializers;
 use super::node_claim::{Claim, Frame};
@@ -24,25 +26,36 @@ pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
         placer.read_sidecar(sidecar);
     }
     model.for_each_node_mut(&mut |node| placer.place_by_module(node));
-    let mut tag_tree = TagTree::default();
-    let tags_only = placer.evidence.is_empty();
-    let mut by_tag = |placer: &mut Placer, tag: &str| {
-        if tags_only { Some(tag_tree.insert(tag)) } else { placer.by_tag.get(tag).copied() }
-    };
-    placer.place_rest(&mut model.graph.nodes, None, &mut by_tag);
-    for function in &mut model.functions {
-        placer.place_rest(&mut function.nodes, None, &mut by_tag);
-    }
-    let mut hierarchy = match tags_only && !placer.evidence.is_empty() {
-        true => placer.finish_from_tags(model, tag_tree),
-        false => placer.finish(model),
-    };
-    if sidecar.is_none() {
-        add_initializers(model, &mut hierarchy);
-    }
-    hierarchy
+    placer.complete(model, sidecar.is_some())
 }
 
+/// Reads a model and places its nodes at once. A node that is placed has given all that its texts say, and is left
+/// without them: they are most of the memory of a tagged file.
+pub fn read_onnx(
+    sources: &Sources,
+    source: SourceId,
+    sidecar: Option<&Sidecar>,
+) -> Result<(Model, Hierarchy), onnx::Error> {
+    let mut placer = Placer::default();
+    if let Some(sidecar) = sidecar {
+        placer.read_sidecar(sidecar);
+    }
+    let mut place = |node: &mut Node| {
+        placer.place_by_module(node);
+        if node.origin.is_some() {
+            (node.doc_string, node.metadata) = (String::new(), Vec::new());
+        }
+    };
+    let mut model = onnx::read_nodes(sources, source, &mut |node| {
+        place(node);
+        node.subgraphs_mut().for_each(|graph| graph.for_each_node_mut(&mut place));
+    })?;
+    for function in &mut model.functions {
+        function.for_each_node_mut(&mut place);
+    }
+    let hierarchy = placer.complete(&mut model, sidecar.is_some());
+    Ok((model, hierarchy))
+}
 #[derive(Default)]
 struct Placer<'a> {
     tree: ModuleTree,
@@ -86,6 +99,27 @@ impl<'a> Placer<'a> {
                 self.sidecar_nodes.insert(&node.name, (module, &node.calls));
             }
         }
+    }
+
+    /// Places what did not name its module, once all that did are placed.
+    fn complete(mut self, model: &mut Model, has_sidecar: bool) -> Hierarchy {
+        let mut tag_tree = TagTree::default();
+        let tags_only = self.evidence.is_empty();
+        let mut by_tag = |placer: &mut Placer, tag: &str| {
+            if tags_only { Some(tag_tree.insert(tag)) } else { placer.by_tag.get(tag).copied() }
+        };
+        self.place_rest(&mut model.graph.nodes, None, &mut by_tag);
+        for function in &mut model.functions {
+            self.place_rest(&mut function.nodes, None, &mut by_tag);
+        }
+        let mut hierarchy = match tags_only && !self.evidence.is_empty() {
+            true => self.finish_from_tags(model, tag_tree),
+            false => self.finish(model),
+        };
+        if !has_sidecar {
+            add_initializers(model, &mut hierarchy);
+        }
+        hierarchy
     }
 
     fn place_by_module(&mut self, node: &mut Node) {

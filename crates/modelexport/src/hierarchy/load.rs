@@ -3,11 +3,12 @@
 use std::io::Read;
 use std::path::Path;
 
+use modelexport_io::source::Sources;
 use modelexport_io::{pt2, sidecar, source};
 
-use super::{Hierarchy, from_program};
+use super::{Hierarchy, from_program, read_onnx};
 use crate::Error;
-use crate::tagged_file::TaggedFile;
+use crate::tagged_file::{producer, read_sidecar};
 
 /// What kind of file a hierarchy came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +55,13 @@ fn load_pt2(path: &Path) -> Result<Loaded, Error> {
 }
 
 fn load_onnx(path: &Path) -> Result<Loaded, Error> {
-    let file = TaggedFile::open(path)?;
-    let kind = FileKind::Onnx { producer: file.producer() };
-    let TaggedFile { hierarchy, sidecar, sidecar_problem, .. } = file;
+    let mut sources = Sources::new();
+    let source = sources.add_file(path)?;
+    let (sidecar, sidecar_problem) = read_sidecar(path);
+    let (model, hierarchy) = read_onnx(&sources, source, sidecar.as_ref())?;
+    if hierarchy.says_nothing() && sidecar.is_none() {
+        return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
+    }
+    let kind = FileKind::Onnx { producer: producer(&model) };
     Ok(Loaded { kind, hierarchy, sidecar_policy: sidecar.map(|sidecar| sidecar.policy), sidecar_problem })
 }

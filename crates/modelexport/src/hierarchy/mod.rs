@@ -13,7 +13,7 @@ use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
 use crate::tags::Tags;
 
 pub use evidence::{Evidence, EvidenceKind};
-pub use from_onnx::from_onnx;
+pub use from_onnx::{from_onnx, read_onnx};
 pub use from_program::from_program;
 pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};
@@ -54,6 +54,11 @@ pub struct RecordedTag {
 }
 
 impl Hierarchy {
+    /// There are nodes, and nothing in the file tells their modules.
+    pub fn says_nothing(&self) -> bool {
+        self.evidence.is_empty() && self.unattributed_nodes > 0
+    }
+
     /// Nodes that ran in a known module.
     pub fn attributed_nodes(&self) -> u64 {
         self.own_nodes.iter().sum()

@@ -4,39 +4,43 @@
 
 use modelexport_graph::Method;
 use modelexport_graph::aten::Program;
-use modelexport_io::pt2::Archive;
 use modelexport_lower::{functionalize, wrappers};
 
 use super::align::from_program::from_program;
+use super::align::reference::Reference;
 use super::align::weights::Classes;
+use super::evidence::Evidence;
 use super::{Context, Draft, align};
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
-    draft_as(context, Method::Graph)
+    let Some(run) = &context.evidence.run else { return Draft::new() };
+    align::draft(context, run, &Classes::new(context.evidence), Method::Graph)
 }
 
-/// `method` is what nodes that read no parameter were found by.
-pub(super) fn draft_as(context: &Context<'_>, method: Method) -> Draft {
-    let Some(archive) = &context.evidence.program else { return Draft::new() };
-    let program = without_mutation(archive);
-    let classes = Classes::new(context.evidence);
+/// The nodes of the program that `evidence` came from, as steps.
+pub(super) fn run(program: &Program, evidence: &Evidence, classes: &Classes) -> Reference {
+    let program = without_mutation(program);
     let class = |weight: &modelexport_graph::aten::Weight| {
-        context.evidence.parameters.find(&weight.name).and_then(|id| classes.of(id))
+        evidence.parameters.find(&weight.name).and_then(|id| classes.of(id))
     };
     let by_weight: Vec<Option<u32>> = program.weights.iter().map(class).collect();
-    let reference = from_program(&program, &by_weight);
-    align::draft(context, &reference, &classes, method)
+    from_program(&program, &by_weight)
 }
 
 /// The program with its mutations as values, or as it is where that cannot be done.
-fn without_mutation(archive: &Archive) -> Program {
-    let mut inlined = archive.program.clone();
+fn without_mutation(program: &Program) -> Program {
+    let mut inlined = program.clone();
     if wrappers::inline(&mut inlined).is_err() {
-        return archive.program.clone();
+        return program.clone();
     }
-    let mut program = inlined.clone();
-    match functionalize::functionalize(&mut program) {
-        Ok(()) => program,
-        Err(_) => inlined,
+    let mut functional = inlined;
+    if functionalize::functionalize(&mut functional).is_ok() {
+        return functional;
+    }
+    // To do it again is rare and short, and a copy to fall back on would double the memory of every program.
+    let mut inlined = program.clone();
+    match wrappers::inline(&mut inlined) {
+        Ok(()) => inlined,
+        Err(_) => program.clone(),
     }
 }

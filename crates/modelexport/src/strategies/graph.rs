@@ -74,18 +74,23 @@ pub struct GraphView<'m> {
 
 impl<'m> GraphView<'m> {
     pub fn new(model: &'m Model) -> Self {
+        // What a graph without subgraphs and functions needs.
+        let nodes = &model.graph.nodes;
+        let outputs = nodes.iter().map(|node| node.outputs.len()).sum();
+        let values = outputs + model.graph.initializers.len() + model.graph.inputs.len();
         let mut view = GraphView {
             model,
-            nodes: Vec::new(),
-            values: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
+            nodes: Vec::with_capacity(nodes.len()),
+            values: Vec::with_capacity(values),
+            inputs: Vec::with_capacity(nodes.iter().map(|node| node.inputs.len()).sum()),
+            outputs: Vec::with_capacity(outputs),
             readers: Vec::new(),
             readers_of: Vec::new(),
             main_names: HashMap::new(),
             callers: vec![Vec::new(); model.functions.len()],
         };
         let mut names = Names::default();
+        names.expect(values);
         let mut place = Place { function: None, holder: None, next: 0 };
         view.add_graph(&model.graph, &mut place, &mut names);
         view.main_names = names.into_outermost();
@@ -300,6 +305,7 @@ impl<'m> GraphView<'m> {
             }
         }
         let mut start = 0;
+        self.readers_of.reserve_exact(counts.len());
         for count in counts {
             self.readers_of.push(Range { start, end: start });
             start += count;
@@ -351,11 +357,17 @@ struct Place {
 #[derive(Default)]
 struct Names<'m> {
     levels: Vec<HashMap<&'m str, ValueId>>,
+    /// How many names the next level will have.
+    expected: usize,
 }
 
 impl<'m> Names<'m> {
+    fn expect(&mut self, names: usize) {
+        self.expected = names;
+    }
+
     fn enter(&mut self) {
-        self.levels.push(HashMap::new());
+        self.levels.push(HashMap::with_capacity(std::mem::take(&mut self.expected)));
     }
 
     fn leave(&mut self) {

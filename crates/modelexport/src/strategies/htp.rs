@@ -3,17 +3,13 @@
 //! The records are those of a trace. A captured program lists the operators of a forward pass, too, and serves where
 //! there is no trace.
 
-use modelexport_graph::{Method, Name};
+use modelexport_graph::Method;
 
-use super::align::from_trace::from_trace;
 use super::align::weights::Classes;
-use super::{Context, Draft, align, fx_graph};
+use super::{Context, Draft, align};
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let evidence = context.evidence;
-    let Some(trace) = &evidence.trace else { return fx_graph::draft_as(context, Method::Order) };
-    let classes = Classes::new(evidence);
-    let class = |name: &Name| evidence.parameters.find(name).and_then(|id| classes.of(id));
-    let reference = from_trace(trace, &evidence.call_scopes, &class);
-    align::draft(context, &reference, &classes, Method::Order)
+    let Some(run) = &evidence.run else { return Draft::new() };
+    align::draft(context, run, &Classes::new(evidence), Method::Order)
 }

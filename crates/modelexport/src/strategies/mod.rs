@@ -116,8 +116,8 @@ impl Strategy {
     /// Whether the evidence has what the strategy goes by.
     pub fn is_allowed_by(self, evidence: &Evidence) -> bool {
         match self {
-            Strategy::Htp => evidence.trace.is_some() || evidence.program.is_some(),
-            Strategy::FxGraph => evidence.program.is_some(),
+            Strategy::Htp => evidence.run.is_some(),
+            Strategy::FxGraph => evidence.program.is_some() && evidence.run.is_some(),
             Strategy::EnhancedSemantic => true,
             Strategy::UsageBased => !evidence.parameters.is_empty(),
             Strategy::Retag => evidence.original.is_some(),

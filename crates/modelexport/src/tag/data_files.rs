@@ -6,9 +6,9 @@ use std::path::Path;
 use modelexport_graph::onnx::{Model, Tensor, TensorData};
 use modelexport_graph::{SourceId, Span};
 use modelexport_io::external_data::Entry;
-use modelexport_io::output::{Role, Transaction};
+use modelexport_io::output::{OutputFile, Role, Transaction};
 use modelexport_io::source::Sources;
-use modelexport_io::stream::Streamer;
+use modelexport_io::stream::{self, Streamer};
 use modelexport_io::weights;
 
 use crate::Error;
@@ -66,10 +66,48 @@ pub fn stage(
         let length = sources.len(file.source).unwrap_or(0);
         let span = Span { source: file.source, offset: 0, length };
         copy.reserve(length)?;
-        let mut streamer = Streamer::new(sources, progress);
-        streamer.append_span(&mut copy, span).map_err(weights::Error::Stream)?;
-        streamer.finish().map_err(|failure| weights::Error::Stream(failure.error))?;
+        copy_span(sources, span, &mut copy, progress).map_err(weights::Error::Stream)?;
         transaction.stage(copy)?;
     }
     Ok(())
+}
+
+/// Copies a range of a source, to its last byte.
+fn copy_span(
+    sources: &Sources,
+    span: Span,
+    copy: &mut OutputFile,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), stream::Error> {
+    let mut streamer = Streamer::new(sources, progress);
+    streamer.append_span(copy, span)?;
+    streamer.finish().map_err(|failure| failure.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_io::output::Settings;
+
+    use super::*;
+
+    #[test]
+    fn a_data_file_is_copied_to_its_last_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        std::fs::create_dir(&from).unwrap();
+        std::fs::create_dir(&to).unwrap();
+        // Larger than what is copied at a time.
+        let bytes: Vec<u8> = (0..40_000_000u32).map(|i| (i % 251) as u8).collect();
+        std::fs::write(from.join("m.data"), &bytes).unwrap();
+        let mut sources = Sources::new();
+        let source = sources.add_file(&from.join("m.data")).unwrap();
+        let files = [DataFile { location: "m.data".into(), source }];
+        let mut transaction = Transaction::begin(&to.join("m.onnx"), Settings::default()).unwrap();
+        stage(&mut transaction, &from.join("m.onnx"), &files, &sources, &mut |_| ()).unwrap();
+        let mut model = transaction.create(&to.join("m.onnx"), Role::Model).unwrap();
+        model.write_all(b"model").unwrap();
+        transaction.stage(model).unwrap();
+        transaction.commit().unwrap();
+        assert!(std::fs::read(to.join("m.data")).unwrap() == bytes);
+    }
 }

@@ -95,14 +95,19 @@ pub fn describe(
 }
 
 /// Puts the tags of nodes that have their origin into the file.
-fn splice(file: &ForeignFile, evidence: &Evidence, tags: &Tags, embed: Embed) -> Result<Spliced, Error> {
+fn splice<'a>(
+    file: &'a ForeignFile,
+    evidence: &'a Evidence,
+    tags: &'a Tags,
+    embed: Embed,
+) -> Result<Spliced<'a>, Error> {
     let nodes = NodesByKey::new(&file.model);
     let texts = NodeTexts::new(&evidence.modules, &evidence.scopes, tags, embed);
-    let mut edit = |view: &NodeView<'_>| match nodes.find(view.key) {
+    let edit = move |view: &NodeView<'_>| match nodes.find(view.key) {
         Some(node) => texts.of(node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
         None => NodeEdit::Keep,
     };
-    Ok(onnx::splice(&file.sources, file.source, &mut edit)?)
+    Ok(onnx::splice(&file.sources, file.source, edit)?)
 }
 
 /// Writes the tagged file and its sidecar, all or nothing. Data files come along if the output is in another folder.
@@ -120,9 +125,8 @@ pub fn write(
     sidecar_file::stage(&mut transaction, sidecar)?;
     sidecar.nodes = Vec::new();
     data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources, progress)?;
-    let spliced = splice(file, evidence, tags, embed)?;
-    spliced_file::stage(&mut transaction, &spliced, file.source, &file.sources, progress)
-        .map_err(modelexport_io::weights::Error::Stream)?;
+    let mut spliced = splice(file, evidence, tags, embed)?;
+    spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, progress)?;
     Ok(model_first(transaction.commit()?))
 }
 

@@ -77,13 +77,12 @@ impl TaggedFile {
 
     /// There are nodes, and nothing tells their modules.
     pub fn says_nothing(&self) -> bool {
-        let hierarchy = &self.hierarchy;
-        hierarchy.evidence.is_empty() && hierarchy.unattributed_nodes > 0 && self.sidecar.is_none()
+        self.hierarchy.says_nothing() && self.sidecar.is_none()
     }
 
     /// The program that wrote the file, with its version.
     pub fn producer(&self) -> String {
-        format!("{} {}", self.model.producer_name, self.model.producer_version).trim().to_owned()
+        producer(&self.model)
     }
 
     /// The module call that a node belongs to.
@@ -102,8 +101,13 @@ impl TaggedFile {
     }
 }
 
+/// The program that wrote a model, with its version.
+pub(crate) fn producer(model: &Model) -> String {
+    format!("{} {}", model.producer_name, model.producer_version).trim().to_owned()
+}
+
 /// The sidecar beside an ONNX file. That there is none is no problem.
-fn read_sidecar(onnx: &Path) -> (Option<Sidecar>, Option<sidecar::Error>) {
+pub(crate) fn read_sidecar(onnx: &Path) -> (Option<Sidecar>, Option<sidecar::Error>) {
     match sidecar::read(&sidecar::path_beside(onnx)) {
         Ok(sidecar) => (Some(sidecar), None),
         Err(error) if error.is_not_found() => (None, None),

@@ -76,7 +76,7 @@ fn a_file_that_says_nothing_is_refused_unless_any_will_do() {
     std::fs::remove_file(sidecar::path_beside(&path)).unwrap();
     let mut sources = Sources::new();
     let id = sources.add_file(&path).unwrap();
-    let stripped = onnx::strip(&sources, id).unwrap().to_vec(sources.get(id).unwrap()).unwrap();
+    let stripped = onnx::strip(&sources, id).unwrap().to_vec().unwrap();
     std::fs::write(&path, stripped).unwrap();
     assert!(matches!(TaggedFile::open(&path), Err(Error::NoHierarchy { .. })));
     let file = TaggedFile::open_any(&path).unwrap();

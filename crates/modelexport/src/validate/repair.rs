@@ -61,11 +61,10 @@ pub fn repair(path: &Path, output: &Path, overwrite: bool) -> Result<Repaired, E
     if has_sidecar {
         sidecar_file::stage(&mut transaction, &new_sidecar(&file))?;
     }
-    let spliced = onnx::splice(&file.sources, file.source, &mut |view| {
+    let mut spliced = onnx::splice(&file.sources, file.source, |view| {
         edits.get(&view.key).map_or(NodeEdit::Keep, |tags: &Edit| tags.apply(view.doc_string))
     })?;
-    spliced_file::stage(&mut transaction, &spliced, file.source, &file.sources, &mut |_| ())
-        .map_err(modelexport_io::weights::Error::Stream)?;
+    spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, &mut |_| ())?;
     transaction.commit()?;
     let after = validate_file(&TaggedFile::open_any(output)?);
     let sidecar = written.filter(|_| needs_sidecar).map(|beside| beside.display().to_string());

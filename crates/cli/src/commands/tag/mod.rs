@@ -103,11 +103,19 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
     transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
 
+    // Evidence is large while it is read and small afterwards, so that it comes before the model.
+    let given = match arguments.from.as_deref().or(arguments.evidence.as_deref()) {
+        Some(path) => Some(evidence::load(path)?),
+        None => None,
+    };
     let mut file = ForeignFile::open(&arguments.file)?;
     if let Some(problem) = &file.data_problem {
         session.detail(&format!("{problem}; parameters are known by their names only"));
     }
-    let mut evidence = evidence_of(arguments, &mut file)?;
+    let mut evidence = match given {
+        Some(evidence) => evidence,
+        None => evidence_of_itself(&mut file)?,
+    };
     let strategy = strategy_of(arguments, &evidence);
     let read = began.elapsed();
 
@@ -142,16 +150,13 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     Ok(ExitStatus::Success)
 }
 
-fn evidence_of(arguments: &Arguments, file: &mut ForeignFile) -> Result<Evidence, Failure> {
-    match arguments.from.as_deref().or(arguments.evidence.as_deref()) {
-        Some(path) => Ok(evidence::load(path)?),
-        None => own_evidence(file).map_err(|error| {
-            Failure::from(error).with_hint(Some(
-                "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that \
-                 this one was made from",
-            ))
-        }),
-    }
+fn evidence_of_itself(file: &mut ForeignFile) -> Result<Evidence, Failure> {
+    own_evidence(file).map_err(|error| {
+        Failure::from(error).with_hint(Some(
+            "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that this \
+             one was made from",
+        ))
+    })
 }
 
 /// What the file and the sidecar beside it say.

@@ -1,6 +1,6 @@
 //! `GraphProto`.
 
-use modelexport_graph::onnx::Graph;
+use modelexport_graph::onnx::{Graph, Node};
 
 use super::decoder::Decoder;
 use super::{node, tensor, value_info};
@@ -9,11 +9,23 @@ use crate::onnx::reader::{Message, Value};
 use crate::onnx::schema::graph;
 
 pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Graph, Error> {
+    read_nodes(d, message, &mut |_| ())
+}
+
+/// `each` gets every node as soon as it is read.
+pub(super) fn read_nodes(
+    d: &mut Decoder<'_>,
+    message: &mut Message,
+    each: &mut dyn FnMut(&mut Node),
+) -> Result<Graph, Error> {
     let mut result = Graph::default();
     let unknown = &mut result.unknown;
     while let Some(field) = d.next(message)? {
         match (field.number, field.value) {
-            (graph::NODE, Value::Bytes(payload)) => d.item(&mut result.nodes, "node", payload, node::read)?,
+            (graph::NODE, Value::Bytes(payload)) => {
+                d.item(&mut result.nodes, "node", payload, node::read)?;
+                result.nodes.last_mut().into_iter().for_each(&mut *each);
+            }
             (graph::NAME, Value::Bytes(payload)) => result.name = d.text(&field, payload, unknown)?,
             (graph::INITIALIZER, Value::Bytes(payload)) => {
                 d.item(&mut result.initializers, "initializer", payload, tensor::read)?;

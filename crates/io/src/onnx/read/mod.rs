@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use modelexport_graph::SourceId;
-use modelexport_graph::onnx::Model;
+use modelexport_graph::onnx::{Model, Node};
 
 use self::decoder::Decoder;
 use super::error::Error;
@@ -51,9 +51,15 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>) -> Result<OnnxFile, Error> {
 
 /// Reads the model that one of `sources` holds.
 pub fn read_source(sources: &Sources, id: SourceId) -> Result<Model, Error> {
+    read_nodes(sources, id, &mut |_| ())
+}
+
+/// The same. `each` gets every node of the main graph, complete with its subgraphs, as soon as it is read, and may
+/// take out of it what nobody needs later: the texts of tags are most of a file that has them.
+pub fn read_nodes(sources: &Sources, id: SourceId, each: &mut dyn FnMut(&mut Node)) -> Result<Model, Error> {
     let source = find(sources, id)?;
     let mut decoder = Decoder::new(Reader::new(source), id);
-    let model = model::read(&mut decoder).map_err(|error| or_what_it_is(source, error))?;
+    let model = model::read(&mut decoder, each).map_err(|error| or_what_it_is(source, error))?;
     recursion::check(&model, &source.to_string())?;
     Ok(model)
 }

@@ -1,6 +1,6 @@
 //! `ModelProto` and `OperatorSetIdProto`.
 
-use modelexport_graph::onnx::{Model, OpsetImport};
+use modelexport_graph::onnx::{Model, Node, OpsetImport};
 
 use super::decoder::{Decoder, int64};
 use super::{function, graph};
@@ -11,7 +11,8 @@ use crate::onnx::schema::{model, opset_import};
 /// The first version of the format in which a model must say which operators it uses.
 const FIRST_IR_WITH_OPSETS: i64 = 3;
 
-pub(super) fn read(d: &mut Decoder<'_>) -> Result<Model, Error> {
+/// `each` gets the nodes of the main graph.
+pub(super) fn read(d: &mut Decoder<'_>, each: &mut dyn FnMut(&mut Node)) -> Result<Model, Error> {
     let mut message = d.whole();
     let mut result = Model::default();
     let mut main_graph = None;
@@ -52,7 +53,8 @@ pub(super) fn read(d: &mut Decoder<'_>) -> Result<Model, Error> {
     if result.opset_imports.is_empty() && result.ir_version >= FIRST_IR_WITH_OPSETS {
         return Err(missing("opset_import"));
     }
-    result.graph = d.message(Step::Field("graph"), main_graph, graph::read)?;
+    result.graph =
+        d.message(Step::Field("graph"), main_graph, |d, message| graph::read_nodes(d, message, each))?;
     Ok(result)
 }
 

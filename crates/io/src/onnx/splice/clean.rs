@@ -41,7 +41,7 @@ impl Walk<'_, '_> {
         match (field.number, field.value) {
             (model::METADATA_PROPS, Value::Bytes(payload)) => {
                 if !self.key_of(payload)?.starts_with(EXPORTER_PREFIX) {
-                    self.out.push_original(field.whole);
+                    self.copy(field.whole)?;
                 }
                 Ok(())
             }
@@ -82,7 +82,7 @@ impl Walk<'_, '_> {
         };
         match goes {
             true => self.mark_changed(true),
-            false => self.out.push_original(field.whole),
+            false => self.copy(field.whole)?,
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ mod tests {
 
     fn cleaned(bytes: &[u8]) -> Vec<u8> {
         let (sources, id) = source_of(bytes);
-        clean(&sources, id).unwrap().to_vec(sources.get(id).unwrap()).unwrap()
+        clean(&sources, id).unwrap().to_vec().unwrap()
     }
 
     fn metadata(number: u32, key: &str) -> Vec<u8> {

@@ -4,7 +4,9 @@ use crate::onnx::error::Error;
 use crate::onnx::names;
 use crate::onnx::reader::{Extent, Field, Message, Reader, Value};
 use crate::onnx::schema::{entry, node};
-use crate::onnx::wire::{Varint, first_field, get_varint, put_bytes_field};
+use crate::onnx::wire::{
+    Varint, WireType, first_field, get_varint, put_bytes_field, put_varint, tag, varint_len,
+};
 
 /// One field of a node: from the file, or new.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ pub(super) enum Meaning {
 impl Item {
     pub(super) fn new_doc_string(text: &[u8]) -> Item {
         let mut bytes = Vec::new();
-        put_bytes_field(&mut bytes, node::DOC_STRING, text);
+        put_doc_string(&mut bytes, text);
         Item { content: Content::New(bytes), meaning: Meaning::DocString(text.to_vec()) }
     }
 
@@ -69,14 +71,27 @@ impl Item {
     }
 }
 
+/// Appends a `doc_string`.
+pub(super) fn put_doc_string(bytes: &mut Vec<u8>, text: &[u8]) {
+    put_bytes_field(bytes, node::DOC_STRING, text);
+}
+
 /// An entry of `metadata_props` in the form in which everybody writes it.
 pub(super) fn entry_bytes(key: &str, value: &str) -> Vec<u8> {
-    let mut inner = Vec::new();
-    put_bytes_field(&mut inner, entry::KEY, &names::to_bytes(key));
-    put_bytes_field(&mut inner, entry::VALUE, &names::to_bytes(value));
     let mut bytes = Vec::new();
-    put_bytes_field(&mut bytes, node::METADATA_PROPS, &inner);
+    put_entry(&mut bytes, key, value);
     bytes
+}
+
+/// Appends such an entry.
+pub(super) fn put_entry(bytes: &mut Vec<u8>, key: &str, value: &str) {
+    let (key, value) = (names::to_bytes(key), names::to_bytes(value));
+    let field_length = |payload: &[u8]| 1 + varint_len(payload.len() as u64) + payload.len() as u64;
+    put_varint(bytes, tag(node::METADATA_PROPS, WireType::Length));
+    // The numbers of both fields take one byte.
+    put_varint(bytes, field_length(&key) + field_length(&value));
+    put_bytes_field(bytes, entry::KEY, &key);
+    put_bytes_field(bytes, entry::VALUE, &value);
 }
 
 /// The fields of a node, with those loaded that could be tags.

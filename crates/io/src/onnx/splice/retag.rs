@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::NodeTags;
-use super::item::{Item, Meaning};
+use super::item::{Content, Item, Meaning, put_doc_string, put_entry};
 use super::marks::{OWN_PREFIX, Replaced, is_shared_key, our_text};
-use super::record::{Record, Removed};
+use super::record::{self, Record, Removed};
 use crate::onnx::names;
 
 /// A node without our tags.
@@ -76,14 +76,37 @@ fn strip_by_record(items: Vec<Item>, place: usize, record: Record) -> Stripped {
 }
 
 /// Puts tags into a node that has none. `widths` are lengths around the node whose form must be remembered.
-pub(super) fn tag(original: &[Item], tags: NodeTags, widths: Vec<(usize, u64)>) -> Vec<Item> {
-    let tags = without_present(original, tags);
-    if widths.is_empty()
-        && let Some(items) = tag_in_place(original, &tags)
-    {
-        return items;
+pub(super) fn tag(mut original: Vec<Item>, tags: NodeTags, widths: Vec<(usize, u64)>) -> Vec<Item> {
+    let is_bare = original.iter().all(|item| item.meaning == Meaning::Other);
+    let tags = without_present(&original, tags);
+    if !widths.is_empty() {
+        return tag_with_record(&original, &tags, widths);
     }
-    tag_with_record(original, &tags, widths)
+    if is_bare && are_marked(&tags) {
+        original.push(appended(&tags));
+        return original;
+    }
+    tag_in_place(&original, &tags).unwrap_or_else(|| tag_with_record(&original, &tags, widths))
+}
+
+/// Whether tags are known as ours when they stand in a node that had neither text nor entries. Most nodes are such.
+fn are_marked(tags: &NodeTags) -> bool {
+    let is_own = |key: &str| key.starts_with(OWN_PREFIX) && key != record::KEY;
+    let begins_with_own = tags.metadata.first().is_some_and(|(key, _)| is_own(key));
+    let is_known = |(key, _): &(String, String)| is_own(key) || (begins_with_own && is_shared_key(key));
+    let text = tags.doc_string.as_ref();
+    text.is_none_or(|text| our_text(text.as_bytes()) == Some(Replaced::Nothing))
+        && tags.metadata.iter().all(is_known)
+}
+
+/// All tags, as one item that is only written.
+fn appended(tags: &NodeTags) -> Item {
+    let mut bytes = Vec::with_capacity(512);
+    if let Some(text) = &tags.doc_string {
+        put_doc_string(&mut bytes, text.as_bytes());
+    }
+    tags.metadata.iter().for_each(|(key, value)| put_entry(&mut bytes, key, value));
+    Item { content: Content::New(bytes), meaning: Meaning::Other }
 }
 
 /// The tags without entries that the node has already, those with our prefix first.

@@ -2,16 +2,16 @@
 
 use super::clean;
 use super::item::{Content, Item, Meaning, items_of};
-use super::pieces::{Opening, Spliced};
+use super::pieces::{Opening, Pieces};
 use super::record::Record;
-use super::retag;
+use super::retag::{self, Stripped};
 use super::{NodeEdit, NodeKey, NodeTags, NodeView};
 use crate::onnx::attribute_kind::{Kind, kind_of};
 use crate::onnx::error::Error;
 use crate::onnx::names;
 use crate::onnx::reader::{Extent, Field, Message, Reader, Step, Value};
 use crate::onnx::schema::{attribute, function, graph, model, node};
-use crate::onnx::wire::{MAX_VARINT, Varint, get_varint, put_padded_varint, varint_len};
+use crate::onnx::wire::{MAX_VARINT, Varint, get_varint, varint_len};
 use crate::source::Source;
 
 /// A length takes at most so many bytes: a record that says more is not followed.
@@ -45,15 +45,16 @@ impl Holder {
     }
 }
 
-/// Walks over the model and asks `edit` for each node.
-pub(super) fn model(
-    source: &Source,
+/// Walks over the model, asks `edit` for each node, and gives the pieces of the new file to `out`.
+pub(super) fn model<'a>(
+    source: &'a Source,
     purpose: Purpose,
     edit: &mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
-) -> Result<Spliced, Error> {
+    out: Pieces<'a>,
+) -> Result<(Reader<'a>, Pieces<'a>), Error> {
     let mut walk = Walk {
         reader: Reader::new(source),
-        out: Spliced::default(),
+        out,
         purpose,
         edit,
         frames: Vec::new(),
@@ -79,18 +80,18 @@ pub(super) fn model(
                 functions += 1;
             }
             _ if walk.purpose == Purpose::Clean => walk.clean_field_of_model(&field)?,
-            _ => walk.out.push_original(field.whole),
+            _ => walk.copy(field.whole)?,
         }
     }
     if !has_graph {
         return Err(Error::Missing { file: walk.reader.file(), field: "graph" });
     }
-    Ok(walk.out)
+    Ok((walk.reader, walk.out))
 }
 
 pub(super) struct Walk<'a, 'e> {
     pub(super) reader: Reader<'a>,
-    pub(super) out: Spliced,
+    out: Pieces<'a>,
     purpose: Purpose,
     edit: &'e mut dyn FnMut(&NodeView<'_>) -> NodeEdit,
     frames: Vec<Frame>,
@@ -101,8 +102,8 @@ pub(super) struct Walk<'a, 'e> {
 /// A message on the way to the current node.
 struct Frame {
     opening: Opening,
-    /// The tag as it stands in the file.
-    tag: Vec<u8>,
+    /// Bytes of the tag, as it stands in the file.
+    tag_length: usize,
     changed: bool,
     /// The length takes at least so many bytes.
     width: u64,
@@ -129,18 +130,26 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// A field that stays as it is.
+    pub(super) fn copy(&mut self, field: Extent) -> Result<(), Error> {
+        self.out.push_original(&mut self.reader, field)
+    }
+
     fn open(&mut self, field: &Field, payload: Extent) -> Result<Frame, Error> {
         let header = self.reader.bytes(Extent { start: field.whole.start, end: payload.start })?;
         let tag_length = match get_varint(&header) {
             Varint::Value(_, length) => length as usize,
             Varint::Unfinished | Varint::Bad => header.len(),
         };
-        let (tag, length) = header.split_at(tag_length);
-        let width = length.len() as u64;
+        let width = header.len().saturating_sub(tag_length) as u64;
+        let mut tag = [0; MAX_VARINT];
+        tag.iter_mut().zip(header.iter().take(tag_length)).for_each(|(to, from)| *to = *from);
+        drop(header);
         let padded = width > varint_len(payload.len());
+        let written = tag.get(..tag_length).unwrap_or_default();
         Ok(Frame {
-            opening: self.out.open(),
-            tag: tag.to_vec(),
+            opening: self.out.open(&mut self.reader, written, field.whole)?,
+            tag_length,
             changed: false,
             width: if padded { width } else { 1 },
             unrecorded: padded,
@@ -153,9 +162,7 @@ impl Walk<'_, '_> {
             self.out.close_unchanged(frame.opening, whole);
             return;
         }
-        let mut header = frame.tag;
-        put_padded_varint(&mut header, self.out.length_since(&frame.opening), frame.width);
-        self.out.close(frame.opening, &header);
+        self.out.close(frame.opening, frame.tag_length, frame.width);
         if let Some(outer) = self.frames.last_mut() {
             outer.changed = true;
         }
@@ -172,7 +179,7 @@ impl Walk<'_, '_> {
                     count += 1;
                 }
                 _ if self.purpose == Purpose::Clean => self.clean_field_of(holder, &field)?,
-                _ => self.out.push_original(field.whole),
+                _ => self.copy(field.whole)?,
             }
         }
         Ok(())
@@ -182,14 +189,19 @@ impl Walk<'_, '_> {
         let key = self.next;
         self.next.index += 1;
         let current = items_of(&mut self.reader, Message::new(payload))?;
-        let stripped = retag::strip(current.clone());
+        // A node without texts and entries is the same without tags.
+        let is_bare = current.iter().all(|item| item.meaning == Meaning::Other);
+        let (current, stripped) = match is_bare {
+            true => (None, Stripped { items: current, changed: false, widths: Vec::new() }),
+            false => (Some(current.clone()), retag::strip(current)),
+        };
         let items = match self.ask(key, &stripped.items) {
-            NodeEdit::Keep => current,
+            NodeEdit::Keep => current.unwrap_or(stripped.items),
             NodeEdit::Tag(tags) if tags != NodeTags::default() => {
                 self.restore_widths(&stripped.widths);
                 self.mark_changed(true);
                 let widths = self.take_unrecorded_widths();
-                retag::tag(&stripped.items, tags, widths)
+                retag::tag(stripped.items, tags, widths)
             }
             NodeEdit::Tag(_) | NodeEdit::Strip => {
                 self.restore_widths(&stripped.widths);
@@ -252,15 +264,15 @@ impl Walk<'_, '_> {
     fn put_items(&mut self, items: Vec<Item>) -> Result<(), Error> {
         let mut attributes = 0;
         for item in items {
-            match item.content {
-                Content::New(bytes) => self.out.push_new(&bytes),
-                Content::Loaded(extent, _) => self.out.push_original(extent),
+            match &item.content {
+                Content::New(bytes) => self.out.push_new(&mut self.reader, bytes)?,
+                Content::Loaded(extent, _) => self.copy(*extent)?,
                 Content::Field(field) => match field.value {
                     Value::Bytes(payload) if field.number == node::ATTRIBUTE => {
-                        self.attribute(&field, payload, attributes)?;
+                        self.attribute(field, payload, attributes)?;
                         attributes += 1;
                     }
-                    _ => self.out.push_original(field.whole),
+                    _ => self.copy(field.whole)?,
                 },
             }
         }
@@ -271,10 +283,7 @@ impl Walk<'_, '_> {
         let (number, is_list) = match kind_of(&mut self.reader, Message::new(payload))? {
             Kind::Graph => (attribute::G, false),
             Kind::Graphs => (attribute::GRAPHS, true),
-            _ => {
-                self.out.push_original(field.whole);
-                return Ok(());
-            }
+            _ => return self.copy(field.whole),
         };
         self.message(field, payload, Step::Item("attribute", index), |walk| {
             let mut message = Message::new(payload);
@@ -286,7 +295,7 @@ impl Walk<'_, '_> {
                         walk.message(&field, payload, step, |walk| walk.nodes(payload, Holder::Graph))?;
                         count += 1;
                     }
-                    _ => walk.out.push_original(field.whole),
+                    _ => walk.copy(field.whole)?,
                 }
             }
             Ok(())

@@ -1,10 +1,13 @@
 //! The nodes of a foreign graph, as an alignment sees them.
 
+use std::collections::HashMap;
+
 use modelexport_graph::onnx::{DimensionValue, TypeKind};
 use modelexport_graph::{DType, Name};
 
 use super::super::graph::{GraphView, NodeId, ValueId, ValueKind};
-use super::reference::Fact;
+use super::facts::{Fact, FactId, Facts};
+use super::lists::Lists;
 
 /// What a node reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +51,11 @@ const SIZE_OPERATORS: &[&str] = &[
     "Where",
 ];
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ForeignNode {
     pub id: NodeId,
-    pub operands: Vec<Operand>,
     /// Type and sizes of the first result, where the file tells them.
-    pub result: Option<Fact>,
+    pub result: Option<FactId>,
     /// The place among the model's outputs.
     pub output: Option<u32>,
     /// Depends on no weight, and on no input of the model but by its sizes.
@@ -65,6 +67,9 @@ pub struct ForeignNode {
 pub struct Foreign<'v, 'm> {
     pub view: &'v GraphView<'m>,
     pub nodes: Vec<ForeignNode>,
+    /// By node of `nodes`.
+    operands: Lists<Operand>,
+    facts: Facts,
     /// By [`NodeId`]: index into `nodes`.
     pub place: Vec<Option<u32>>,
     /// TorchScript's exporter wrote the file: it is known by the names that it gives to weights it made.
@@ -76,8 +81,14 @@ impl<'v, 'm> Foreign<'v, 'm> {
     pub fn new(view: &'v GraphView<'m>, inputs: &[Name], weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
         let weights = &view.model.graph.initializers;
         let is_of_torchscript = weights.iter().any(|tensor| tensor.name.starts_with("onnx::"));
-        let mut foreign =
-            Foreign { view, nodes: Vec::new(), place: vec![None; view.len()], is_of_torchscript };
+        let mut foreign = Foreign {
+            view,
+            nodes: Vec::with_capacity(view.len()),
+            operands: Lists::with_capacity(view.len()),
+            facts: Facts::default(),
+            place: vec![None; view.len()],
+            is_of_torchscript,
+        };
         let operands = foreign.main_inputs(inputs);
         // By value; a copy of a constant is that constant.
         let mut known: Vec<Option<Operand>> = operands;
@@ -89,13 +100,14 @@ impl<'v, 'm> Foreign<'v, 'm> {
             }
         }
         let outputs = foreign.main_outputs();
+        let mut operands: Vec<Operand> = Vec::new();
         for (id, entry) in view.nodes() {
             if entry.key.function.is_some() {
                 continue;
             }
             let operand = |value: ValueId| known.get(value.0 as usize).copied().flatten();
-            let operands: Vec<Operand> =
-                view.inputs(id).map(|value| operand(value).unwrap_or(Operand::Constant)).collect();
+            operands.clear();
+            operands.extend(view.inputs(id).map(|value| operand(value).unwrap_or(Operand::Constant)));
             let left_out = left_out(&entry.node.op_type, &operands, foreign.is_of_torchscript);
             let place = foreign.nodes.len() as u32;
             let result = left_out.unwrap_or(Operand::Node(place));
@@ -111,17 +123,27 @@ impl<'v, 'm> Foreign<'v, 'm> {
                 *slot = Some(place);
             }
             let first = view.outputs(id).first().copied();
-            let output =
-                view.outputs(id).iter().find_map(|value| outputs.get(value.0 as usize).copied().flatten());
-            let result = first.and_then(|value| fact(view, value));
+            let output = view.outputs(id).iter().find_map(|value| outputs.get(value).copied());
+            let result = first.and_then(|value| fact(view, value)).map(|fact| foreign.facts.add(fact));
             let is_fixed = operands.iter().all(|operand| match operand {
                 Operand::Node(place) => foreign.nodes.get(*place as usize).is_some_and(|node| node.is_fixed),
                 Operand::Input(_) | Operand::Weight(_) => false,
                 Operand::Constant | Operand::Size => true,
             });
-            foreign.nodes.push(ForeignNode { id, operands, result, output, is_fixed });
+            foreign.nodes.push(ForeignNode { id, result, output, is_fixed });
+            foreign.operands.push(operands.iter().copied());
         }
         foreign
+    }
+
+    /// What the node number `place` reads, in its order.
+    pub fn operands(&self, place: u32) -> &[Operand] {
+        self.operands.get(place)
+    }
+
+    /// Type and sizes of the first result of a node.
+    pub fn result(&self, node: &ForeignNode) -> Option<&Fact> {
+        self.facts.get(node.result?)
     }
 
     pub fn operator(&self, node: &ForeignNode) -> &'m str {
@@ -154,16 +176,10 @@ impl<'v, 'm> Foreign<'v, 'm> {
         known
     }
 
-    fn main_outputs(&self) -> Vec<Option<u32>> {
-        let mut places = vec![None; self.view.value_count()];
-        for (i, output) in self.view.model.graph.outputs.iter().enumerate() {
-            if let Some(slot) =
-                self.view.find_value(&output.name).and_then(|id| places.get_mut(id.0 as usize))
-            {
-                *slot = Some(i as u32);
-            }
-        }
-        places
+    /// The values that are outputs of the model, with their places.
+    fn main_outputs(&self) -> HashMap<ValueId, u32> {
+        let outputs = self.view.model.graph.outputs.iter().zip(0..);
+        outputs.filter_map(|(output, place)| Some((self.view.find_value(&output.name)?, place))).collect()
     }
 }
 

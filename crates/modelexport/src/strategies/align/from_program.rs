@@ -6,7 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, SymOr, TensorMeta, ValueId};
 use modelexport_graph::{Dim, Name, ScopeId, Scopes};
 
-use super::reference::{Fact, Reference, Source, Step};
+use super::facts::Fact;
+use super::reference::{Reference, Source, Step};
 
 /// Where a value comes from, and which result of a step it is.
 type Origin = (Source, u32);
@@ -47,23 +48,18 @@ fn add_graph(
     holder: ScopeId,
     reference: &mut Reference,
 ) {
+    let (mut read, mut results): (Vec<ValueId>, Vec<ValueId>) = Default::default();
     for node in &graph.nodes {
         let call = node.scope.unwrap_or(holder);
-        let mut read: Vec<ValueId> = Vec::new();
+        read.clear();
         node.args.iter().for_each(|argument| values_of(&argument.arg, &mut read));
         let origins: Vec<Origin> = read.iter().filter_map(|value| known.get(value).copied()).collect();
-        let number = reference.steps.len() as u32;
-        let mut results: Vec<ValueId> = Vec::new();
+        let number = reference.len() as u32;
+        results.clear();
         node.outputs.iter().for_each(|output| values_of(output, &mut results));
-        reference.steps.push(Step {
-            target: node.target.clone(),
-            name: Some(node.name.clone()),
-            call,
-            sources: origins.iter().map(|(source, _)| *source).collect(),
-            ports: origins.iter().map(|(_, port)| *port).collect(),
-            results: results.iter().filter_map(|value| graph.tensor(*value)).map(fact).collect(),
-            arguments: hash_arguments(node),
-        });
+        let target = reference.target_id(&node.target);
+        let step = Step { target, call, name: Some(node.name.clone()), arguments: hash_arguments(node) };
+        reference.push(step, &origins, results.iter().filter_map(|value| graph.tensor(*value)).map(fact));
         for (port, value) in results.iter().enumerate() {
             known.insert(*value, (Source::Step(number), port as u32));
         }

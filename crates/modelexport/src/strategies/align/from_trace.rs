@@ -7,35 +7,32 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use modelexport_graph::{DType, Name, ScopeId, Scopes};
-use modelexport_io::trace::{Op, Origin, Tensor, Trace};
+use modelexport_io::trace::{OpView, Origin, TensorView, Trace};
 
-use super::reference::{Fact, Reference, Source, Step};
+use super::facts::Fact;
+use super::reference::{Reference, Source, Step};
 
 /// The steps of `trace`. `calls` gives the scope of each of its calls, `class` the class of a parameter by its name.
 pub fn from_trace(trace: &Trace, calls: &[ScopeId], class: &dyn Fn(&Name) -> Option<u32>) -> Reference {
     let mut sources = Tensors::new(trace, class);
-    let mut steps = Vec::with_capacity(trace.ops.len());
-    for (number, op) in trace.ops.iter().enumerate() {
-        let number = number as u32;
-        let read: Vec<(Source, u32)> =
-            op.inputs.iter().filter_map(|input| sources.read(input.tensor)).collect();
+    let mut reference = Reference::default();
+    let mut read: Vec<(Source, u32)> = Vec::new();
+    for (op, number) in trace.ops.iter().zip(0..) {
+        read.clear();
+        read.extend(op.inputs.iter().filter_map(|input| sources.read(input.tensor)));
         let made = op.outputs.iter().flatten();
-        steps.push(Step {
-            target: op.target.clone(),
-            name: None,
+        let step = Step {
+            target: reference.target_id(op.target),
             call: calls.get(op.call as usize).copied().unwrap_or(Scopes::ROOT),
-            sources: read.iter().map(|(source, _)| *source).collect(),
-            ports: read.iter().map(|(_, port)| *port).collect(),
-            results: made.filter_map(|tensor| fact(trace.tensors.get(*tensor as usize)?)).collect(),
-            arguments: hash_arguments(op),
-        });
-        sources.note(number, op);
+            name: None,
+            arguments: hash_arguments(&op),
+        };
+        reference.push(step, &read, made.filter_map(|tensor| fact(trace.tensors.get(*tensor)?)));
+        sources.note(number, &op);
     }
-    Reference {
-        steps,
-        inputs: trace.inputs.iter().map(|input| input.name.clone()).collect(),
-        outputs: trace.outputs.iter().map(|output| Some(sources.read(output.tensor)?.0)).collect(),
-    }
+    reference.inputs = trace.inputs.iter().map(|input| input.name.clone()).collect();
+    reference.outputs = trace.outputs.iter().map(|output| Some(sources.read(output.tensor)?.0)).collect();
+    reference
 }
 
 /// Where the tensors of a trace come from, as far as it was read.
@@ -51,7 +48,7 @@ impl<'t> Tensors<'t> {
     fn new(trace: &'t Trace, class: &dyn Fn(&Name) -> Option<u32>) -> Self {
         let inputs: HashMap<&Name, u32> =
             trace.inputs.iter().zip(0..).map(|(input, place)| (&input.name, place)).collect();
-        let origin = |tensor: &Tensor| match &tensor.origin {
+        let origin = |tensor: TensorView<'_>| match tensor.origin {
             Origin::Op(_) | Origin::Constant { .. } => None,
             Origin::Parameter(name) => class(name).map(Source::Weight),
             Origin::Input(name) => inputs.get(name).copied().map(Source::Input),
@@ -62,7 +59,7 @@ impl<'t> Tensors<'t> {
 
     fn read(&self, tensor: u32) -> Option<(Source, u32)> {
         let made = self.made.get(tensor as usize).copied().flatten();
-        let storage = self.trace.tensors.get(tensor as usize)?.storage;
+        let storage = self.trace.tensors.get(tensor)?.storage;
         match (self.written.get(&storage), made) {
             (Some(&writer), Some((Source::Step(maker), _))) if writer <= maker => made,
             (Some(&writer), _) => Some((Source::Step(writer), 0)),
@@ -71,25 +68,25 @@ impl<'t> Tensors<'t> {
     }
 
     /// Notes what an operator made and wrote to.
-    fn note(&mut self, number: u32, op: &Op) {
+    fn note(&mut self, number: u32, op: &OpView<'_>) {
         for (port, tensor) in op.outputs.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
-            let is_new = self.trace.tensors.get(*tensor as usize).map(|tensor| &tensor.origin)
-                == Some(&Origin::Op(number));
+            let is_new =
+                self.trace.tensors.get(*tensor).map(|tensor| tensor.origin) == Some(&Origin::Op(number));
             if let Some(slot) = self.made.get_mut(*tensor as usize).filter(|_| is_new) {
                 *slot = Some((Source::Step(number), port as u32));
             }
         }
-        for tensor in &op.mutates {
-            if let Some(tensor) = self.trace.tensors.get(*tensor as usize) {
+        for tensor in op.mutates {
+            if let Some(tensor) = self.trace.tensors.get(*tensor) {
                 self.written.insert(tensor.storage, number);
             }
         }
     }
 }
 
-fn fact(tensor: &Tensor) -> Option<Fact> {
-    let dtype = DType::from_name(&tensor.dtype)?;
+fn fact(tensor: TensorView<'_>) -> Option<Fact> {
+    let dtype = DType::from_name(tensor.dtype)?;
     let mut sizes: Vec<Option<i64>> = tensor.shape.iter().map(|size| i64::try_from(*size).ok()).collect();
     if dtype.is_complex() {
         sizes.push(Some(2));
@@ -97,9 +94,9 @@ fn fact(tensor: &Tensor) -> Option<Fact> {
     Some(Fact { dtype: dtype.real(), sizes })
 }
 
-fn hash_arguments(op: &Op) -> u64 {
+fn hash_arguments(op: &OpView<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in &op.arguments {
+    for (name, value) in op.arguments {
         (name, value.to_string()).hash(&mut hasher);
     }
     op.inputs.iter().for_each(|input| input.argument.hash(&mut hasher));
@@ -149,14 +146,16 @@ mod tests {
         let trace = trace::parse(TRACE.as_bytes(), Path::new("t.json")).unwrap();
         let class = |name: &Name| (&**name == "fc.weight").then_some(7);
         let reference = from_trace(&trace, &[Scopes::ROOT, ScopeId(4)], &class);
-        let sources: Vec<&[Source]> = reference.steps.iter().map(|step| &*step.sources).collect();
+        let sources: Vec<&[Source]> = (0..4).map(|step| reference.sources(step)).collect();
         assert_eq!(sources[0], [Source::Input(0), Source::Weight(7)]);
         assert_eq!(sources[1], [Source::Step(0)]);
         assert_eq!(sources[2], [Source::Step(1)], "the old name shows what was written");
         assert_eq!(sources[3], [Source::Step(2), Source::Step(1)]);
         assert_eq!(reference.outputs, [Some(Source::Step(3))]);
-        assert_eq!(reference.steps[0].call, ScopeId(4));
-        assert_eq!(reference.steps[2].results, [Fact { dtype: DType::F32, sizes: vec![Some(3)] }]);
+        assert_eq!(reference.steps()[0].call, ScopeId(4));
+        let results: Vec<&Fact> =
+            reference.results(2).iter().map(|id| reference.fact(*id).unwrap()).collect();
+        assert_eq!(results, [&Fact { dtype: DType::F32, sizes: vec![Some(3)] }]);
         assert_eq!(&*reference.inputs[0], "x");
     }
 }

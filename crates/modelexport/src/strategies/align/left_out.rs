@@ -13,7 +13,8 @@ use super::super::graph::NodeId;
 use super::super::{Attribution, Draft};
 use super::BESIDE;
 use super::foreign::{Foreign, Operand};
-use super::reference::{Prepared, Source};
+use super::prepared::Prepared;
+use super::reference::Source;
 use super::search::Placed;
 
 /// Gives nodes that have no place the call of what they belong to, as far as that is known.
@@ -52,7 +53,7 @@ fn set(draft: &mut Draft, id: NodeId, call: ScopeId, confidence: f32) {
 
 /// By step: how many nodes stand for it. The first of equal steps also counts those of the others.
 fn nodes_by_step(prepared: &Prepared<'_>, placed: &[Option<Placed>]) -> Vec<u32> {
-    let mut nodes = vec![0; prepared.reference.steps.len()];
+    let mut nodes = vec![0; prepared.reference.len()];
     let mut add = |step: u32| {
         if let Some(count) = nodes.get_mut(step as usize) {
             *count += 1;
@@ -79,7 +80,7 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn call(&self, step: u32) -> Option<ScopeId> {
-        self.prepared.reference.steps.get(step as usize).map(|step| step.call)
+        self.prepared.reference.step(step).map(|step| step.call)
     }
 
     fn has_no_node(&self, step: u32) -> bool {
@@ -95,15 +96,14 @@ impl Steps<'_> {
     /// Where one node stands for a step and reads as many constants as the step reads results that were computed
     /// beforehand, they are these.
     fn fill_folded(&self, draft: &mut Draft) {
-        for (node, place) in self.foreign.nodes.iter().zip(self.placed) {
+        for ((node, place), i) in self.foreign.nodes.iter().zip(self.placed).zip(0..) {
             let Some(place) = place.filter(|place| place.is_match) else { continue };
             if self.nodes.get(place.step as usize) != Some(&1) {
                 continue;
             }
-            let step = self.prepared.reference.steps.get(place.step as usize);
-            let folded: Vec<u32> = step
+            let sources = self.prepared.reference.sources(place.step);
+            let folded: Vec<u32> = sources
                 .iter()
-                .flat_map(|step| &step.sources)
                 .filter_map(|source| match source {
                     Source::Step(step) if self.is_folded(*step) => Some(*step),
                     _ => None,
@@ -116,7 +116,7 @@ impl Steps<'_> {
                 .foreign
                 .view
                 .inputs(node.id)
-                .zip(&node.operands)
+                .zip(self.foreign.operands(i))
                 .filter(|(_, operand)| **operand == Operand::Constant)
                 .map(|(value, _)| self.foreign.view.producer(value))
                 .collect();

@@ -7,11 +7,16 @@
 //! model.onnx ─► nodes with what they read ───────────────┘
 //! ```
 
+mod contest;
+pub mod facts;
 pub mod foreign;
 pub mod from_program;
 pub mod from_trace;
 mod left_out;
+mod lists;
+pub mod prepared;
 pub mod reference;
+mod rows;
 pub mod search;
 pub mod settle;
 pub mod tokens;
@@ -22,7 +27,8 @@ use modelexport_graph::onnx::AtenSource;
 
 use super::{Attribution, Context, Draft};
 use foreign::{Foreign, Operand};
-use reference::{Prepared, Reference, Source};
+use prepared::Prepared;
+use reference::{Reference, Source};
 use search::{Placed, Search};
 use tokens::Tokens;
 use weights::Classes;
@@ -46,15 +52,15 @@ pub(super) fn draft(
     let prepared = Prepared::new(reference);
     let placed = align(&prepared, &foreign);
     let mut draft: Draft = vec![None; context.graph.len()];
-    for (node, place) in foreign.nodes.iter().zip(&placed) {
+    for ((node, place), i) in foreign.nodes.iter().zip(&placed).zip(0..) {
         let Some(place) = place else { continue };
-        let Some(step) = reference.steps.get(place.step as usize) else { continue };
+        let Some(step) = reference.step(place.step) else { continue };
         let reads = |operand: &Operand| match operand {
-            Operand::Weight(weight) => step.sources.contains(&Source::Weight(*weight)),
+            Operand::Weight(weight) => reference.sources(place.step).contains(&Source::Weight(*weight)),
             _ => false,
         };
         let (method, confidence) = match place.is_match {
-            true if node.operands.iter().any(reads) => (Method::Parameter, READS_WEIGHT),
+            true if foreign.operands(i).iter().any(reads) => (Method::Parameter, READS_WEIGHT),
             true if place.gain > 0.0 => (method, FITS),
             true => (method, FITS_PARTLY),
             // What contradicts its surroundings is left to the vote of its neighbours.
@@ -62,8 +68,10 @@ pub(super) fn draft(
             false => (Method::Propagated, BESIDE),
         };
         let mut found = Attribution::new(step.call, method, confidence);
-        found.source =
-            step.name.as_ref().map(|name| AtenSource { name: name.clone(), target: step.target.clone() });
+        found.source = step.name.clone().and_then(|name| {
+            let target = reference.target(step.target)?.clone();
+            Some(AtenSource { name, target })
+        });
         if let Some(slot) = draft.get_mut(node.id.0 as usize) {
             *slot = Some(found);
         }

@@ -9,13 +9,14 @@
 //! Nodes that are the same in every run (tables, masks) tell little, and in some graphs they are the most. There the
 //! others are laid first, without them; then these are laid between the others, which stay where they are.
 
+use super::contest::Contest;
 use super::foreign::{Foreign, ForeignNode, Operand};
-use super::reference::{Prepared, Source};
+use super::lists::Lists;
+use super::prepared::Prepared;
+use super::reference::Source;
+use super::rows::Rows;
 use super::tokens::Tokens;
 
-/// Ways that are followed at a time, and how much worse than the best one may be.
-const WIDTH: usize = 24;
-const MARGIN: f32 = 24.0;
 /// Places ahead that are tried for one operator, and readers that are tried for one operand.
 const AHEAD: usize = 4;
 const READERS: usize = 3;
@@ -51,7 +52,7 @@ const RESULT_OTHER: f32 = -1.5;
 const OUTPUT_SAME: f32 = 3.0;
 const OUTPUT_OTHER: f32 = -1.0;
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Where a node went.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,23 +66,39 @@ pub struct Placed {
 
 /// One way up to some node.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    step: u32,
+pub(super) struct Cell {
+    pub step: u32,
     /// The next token of the step that is free.
-    next: u32,
-    back: u32,
+    pub next: u32,
+    /// The cell of the row before that the way comes from.
+    pub back: u32,
     /// How many nodes that no form tells came last.
-    extras: u32,
-    score: f32,
-    gain: f32,
+    pub extras: u32,
+    pub score: f32,
+    pub gain: f32,
+}
+
+impl Cell {
+    /// Where the way puts its last node.
+    pub(super) fn pin(&self) -> Option<Pin> {
+        let placed = Placed { step: self.step, is_match: self.extras == 0, gain: self.gain };
+        (self.step != NONE).then_some(Pin { placed, next: self.next })
+    }
 }
 
 /// A node that keeps its place while others are laid around it.
 #[derive(Clone, Copy, Debug)]
-struct Pin {
+pub(super) struct Pin {
     placed: Placed,
     /// The next token of the step that is free.
     next: u32,
+}
+
+impl Pin {
+    #[cfg(test)]
+    pub(super) fn step(&self) -> u32 {
+        self.placed.step
+    }
 }
 
 /// Which nodes are laid.
@@ -116,30 +133,38 @@ pub struct Search<'a> {
     foreign: &'a Foreign<'a, 'a>,
     tokens: &'a Tokens,
     /// By weight: the steps that read it.
-    weight_readers: Vec<Vec<u32>>,
+    weight_readers: Lists<u32>,
     laid: Laid,
-    rows: Vec<Vec<Cell>>,
+    rows: Rows,
     /// By node: its step on the best way, once all ways agree on it.
     settled: Vec<u32>,
 }
 
+/// Lists that are made anew for each node, without asking for memory each time.
+#[derive(Default)]
+struct Scratch {
+    contest: Contest,
+    /// The steps that the operands of the node belong to.
+    read: Vec<u32>,
+    /// Tokens that were tried for the node after one way.
+    tried: Vec<u32>,
+    /// By operator: where its places, all and the firm ones, were looked up last.
+    hints: Vec<[usize; 2]>,
+}
+
 impl<'a> Search<'a> {
     pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a, 'a>, tokens: &'a Tokens) -> Self {
-        let mut weight_readers: Vec<Vec<u32>> = Vec::new();
-        for (i, near) in prepared.near.iter().enumerate() {
-            for source in near {
-                let Source::Weight(weight) = source else { continue };
-                let weight = *weight as usize;
-                if weight_readers.len() <= weight {
-                    weight_readers.resize(weight + 1, Vec::new());
-                }
-                if let Some(readers) = weight_readers.get_mut(weight) {
-                    readers.push(i as u32);
-                }
-            }
-        }
-        let laid = Laid::All;
-        Search { prepared, foreign, tokens, weight_readers, laid, rows: Vec::new(), settled: Vec::new() }
+        let weights = |source: &Source| match source {
+            Source::Weight(weight) => Some(*weight),
+            _ => None,
+        };
+        let last = prepared.near.iter().flatten().filter_map(weights).max();
+        let weight_readers = Lists::grouped(last.map_or(0, |last| last as usize + 1), || {
+            let steps = prepared.near.iter().zip(0..);
+            steps.flat_map(|(near, step)| near.iter().filter_map(weights).map(move |weight| (weight, step)))
+        });
+        let (laid, rows) = (Laid::All, Rows::default());
+        Search { prepared, foreign, tokens, weight_readers, laid, rows, settled: Vec::new() }
     }
 
     /// The place of each node of the foreign graph; `None` if there is nothing to place it in.
@@ -154,45 +179,53 @@ impl<'a> Search<'a> {
     }
 
     fn lay(&mut self) -> Vec<Option<Pin>> {
-        self.rows = Vec::with_capacity(self.foreign.nodes.len());
-        self.settled.clear();
+        let nodes = &self.foreign.nodes;
+        self.rows = Rows::new(nodes.len());
+        self.settled = Vec::with_capacity(nodes.len());
+        let mut scratch = Scratch { hints: vec![[0; 2]; self.tokens.places.len()], ..Scratch::default() };
         let start = Cell { step: NONE, next: 0, back: NONE, extras: 0, score: 0.0, gain: 0.0 };
-        let mut found: Vec<Cell> = Vec::new();
-        for (i, node) in self.foreign.nodes.iter().enumerate() {
-            found.clear();
-            match i.checked_sub(1).and_then(|before| self.rows.get(before)) {
-                None => self.place(&start, NONE, i, node, &mut found),
+        for (i, node) in nodes.iter().enumerate() {
+            match i.checked_sub(1) {
+                None => self.place(&start, NONE, i, node, &mut scratch),
                 Some(before) => {
-                    for (back, cell) in before.iter().enumerate() {
-                        self.place(cell, back as u32, i, node, &mut found);
+                    for (back, cell) in self.rows.get(before).iter().enumerate() {
+                        self.place(cell, back as u32, i, node, &mut scratch);
                     }
                 }
             }
-            let row = best(&mut found);
+            let mut row = self.rows.spare();
+            scratch.contest.finish(&mut row);
             self.rows.push(row);
             self.settle(i);
+            // All that is looked up from here on is at most `LAG` nodes back.
+            self.rows.join(LAG);
         }
-        self.backtrack()
+        let steps = self.prepared.reference.len() as u32;
+        let end = |cell: &Cell| {
+            let step = if cell.step == NONE { 0 } else { cell.step + 1 };
+            cell.score - self.tokens.skip(step, steps)
+        };
+        std::mem::take(&mut self.rows).finish(end)
     }
 
     /// The ways to place node `i` after the way that ends in `cell`, if it is laid now; else the way goes on as it is.
-    fn place(&self, cell: &Cell, back: u32, i: usize, node: &ForeignNode, found: &mut Vec<Cell>) {
+    fn place(&self, cell: &Cell, back: u32, i: usize, node: &ForeignNode, scratch: &mut Scratch) {
+        let as_it_is = Cell { back, gain: 0.0, ..*cell };
         match &self.laid {
-            Laid::All => self.extend(cell, back, i, node, found),
-            Laid::WithoutFixed if !node.is_fixed => self.extend(cell, back, i, node, found),
-            Laid::WithoutFixed => found.push(Cell { back, gain: 0.0, ..*cell }),
+            Laid::All => self.extend(cell, back, i, node, NONE, scratch),
+            Laid::WithoutFixed if !node.is_fixed => self.extend(cell, back, i, node, NONE, scratch),
+            Laid::WithoutFixed => scratch.contest.add(as_it_is),
             Laid::Around { limits, .. } if node.is_fixed => {
-                let (limit, start) = (limits.get(i).copied().unwrap_or(NONE), found.len());
-                self.extend(cell, back, i, node, found);
-                let kept = found.split_off(start).into_iter().filter(|cell| cell.step <= limit);
-                found.extend(kept);
-                if found.len() == start {
-                    found.push(Cell { back, gain: 0.0, ..*cell });
+                let limit = limits.get(i).copied().unwrap_or(NONE);
+                let before = scratch.contest.entered();
+                self.extend(cell, back, i, node, limit, scratch);
+                if scratch.contest.entered() == before {
+                    scratch.contest.add(as_it_is);
                 }
             }
             Laid::Around { pins, .. } => {
                 let pin = pins.get(i).copied().flatten();
-                found.push(pin.map_or(Cell { back, gain: 0.0, ..*cell }, |pin| self.pinned(cell, back, pin)));
+                scratch.contest.add(pin.map_or(as_it_is, |pin| self.pinned(cell, back, pin)));
             }
         }
     }
@@ -204,17 +237,35 @@ impl<'a> Search<'a> {
         Cell { step, next, back, extras: u32::from(!is_match), score, gain }
     }
 
-    /// All ways to place node `i` after the way that ends in `cell`.
-    fn extend(&self, cell: &Cell, back: u32, i: usize, node: &ForeignNode, found: &mut Vec<Cell>) {
-        let read = self.read_steps(back, i, node);
-        let operator = self.tokens.operators.get(i).copied().unwrap_or(NONE);
-        let places = self.tokens.places.get(operator as usize).map(Vec::as_slice).unwrap_or_default();
+    /// All ways to place node `i` after the way that ends in `cell`, in no step after `limit`.
+    fn extend(
+        &self,
+        cell: &Cell,
+        back: u32,
+        i: usize,
+        node: &ForeignNode,
+        limit: u32,
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { contest, read, tried, hints } = scratch;
+        let operands = self.foreign.operands(i as u32);
+        read.clear();
+        read.extend(operands.iter().map(|operand| self.read_step(back, i, operand)));
+        let read: &[u32] = read;
+        let operator = self.tokens.operators.get(i).copied().unwrap_or(NONE) as usize;
+        let places = self.tokens.places.get(operator).map(Vec::as_slice).unwrap_or_default();
+        let firm_places = self.tokens.firm_places.get(operator).map(Vec::as_slice).unwrap_or_default();
+        let mut no_hint = [0; 2];
+        let [hint, firm_hint] = hints.get_mut(operator).unwrap_or(&mut no_hint);
         let (inside_end, after) = match cell.step {
             NONE => (0, 0),
             step => (self.tokens.of(step).end, step + 1),
         };
         let mut add = |step: u32, next: u32, is_match: bool, price: f32| {
-            let gain = self.fit(step, next, is_match, node, &read);
+            if step > limit {
+                return;
+            }
+            let gain = self.fit(step, next, is_match, node, operands, read);
             let extras = match (is_match, node.is_fixed) {
                 (true, _) => 0,
                 (false, true) => cell.extras.max(1),
@@ -222,12 +273,12 @@ impl<'a> Search<'a> {
             };
             let more = if node.is_fixed { 0.0 } else { MORE_EXTRA * extras as f32 };
             let score = cell.score + gain - price + more;
-            found.push(Cell { step, next, back, extras, score, gain });
+            contest.add(Cell { step, next, back, extras, score, gain });
         };
         // A later token of the same step, or something more that belongs to the step.
         if cell.step != NONE {
-            let first = places.partition_point(|place| *place < cell.next);
-            if let Some(&place) = places.get(first).filter(|place| **place < inside_end) {
+            *hint = first_from(places, cell.next, *hint);
+            if let Some(&place) = places.get(*hint).filter(|place| **place < inside_end) {
                 add(cell.step, place + 1, true, self.tokens.missing(cell.next, place));
             }
             add(cell.step, cell.next, false, -self.extra(cell.step, node, EXTRA));
@@ -235,41 +286,39 @@ impl<'a> Search<'a> {
         // A token of a later step: the next ones, those of steps that read what the node reads, those that read its
         // weights.
         let rest = self.rest(cell.next, inside_end);
+        tried.clear();
         let mut jump = |place: u32| {
+            if tried.contains(&place) {
+                return;
+            }
+            tried.push(place);
             let Some(token) = self.tokens.token(place) else { return };
             let skipped = self.skip(after, token.step);
             let missing = self.tokens.missing(self.tokens.of(token.step).start, place);
             add(token.step, place + 1, true, rest + skipped + missing);
         };
-        for places in [places, self.tokens.firm_places.get(operator as usize).map_or(&[][..], Vec::as_slice)]
-        {
-            let ahead = places.partition_point(|place| *place < inside_end.max(cell.next));
-            places.get(ahead..).unwrap_or_default().iter().take(AHEAD).for_each(|place| jump(*place));
+        let behind = inside_end.max(cell.next);
+        for (places, hint) in [(places, &mut *hint), (firm_places, firm_hint)] {
+            *hint = first_from(places, behind, *hint);
+            places.get(*hint..).unwrap_or_default().iter().take(AHEAD).for_each(|place| jump(*place));
         }
-        let mut jump_to_step = |step: u32| {
-            let tokens = self.tokens.of(step);
-            let from = places.partition_point(|place| *place < tokens.start);
-            if let Some(&place) = places.get(from).filter(|place| tokens.contains(place)) {
-                jump(place);
-            }
-        };
-        for (operand, step) in node.operands.iter().zip(&read) {
+        for (operand, step) in operands.iter().zip(read) {
             let readers = match operand {
-                Operand::Weight(weight) => self.weight_readers.get(*weight as usize),
-                Operand::Node(_) => self.prepared.readers.get(self.prepared.first(*step) as usize),
-                _ => None,
+                Operand::Weight(weight) => self.weight_readers.get(*weight),
+                Operand::Node(_) => self.prepared.readers.get(self.prepared.first(*step)),
+                _ => &[],
             };
-            let readers = readers.map(Vec::as_slice).unwrap_or_default();
             let first = readers.partition_point(|step| *step < after);
-            readers
-                .get(first..)
-                .unwrap_or_default()
-                .iter()
-                .take(READERS)
-                .for_each(|step| jump_to_step(*step));
+            for step in readers.get(first..).unwrap_or_default().iter().take(READERS) {
+                let tokens = self.tokens.of(*step);
+                let from = first_from(places, tokens.start, *hint);
+                if let Some(&place) = places.get(from).filter(|place| tokens.contains(place)) {
+                    jump(place);
+                }
+            }
         }
         // Something that comes before the first token of the next step.
-        let steps = self.prepared.reference.steps.len() as u32;
+        let steps = self.prepared.reference.len() as u32;
         let mut next_step = after;
         while next_step < steps && self.tokens.of(next_step).is_empty() {
             next_step += 1;
@@ -309,17 +358,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The steps that the operands of node `i` belong to on the way that ends in cell `back` of the row before.
-    fn read_steps(&self, back: u32, i: usize, node: &ForeignNode) -> Vec<u32> {
+    /// The step that an operand of node `i` belongs to on the way that ends in cell `back` of the row before.
+    fn read_step(&self, back: u32, i: usize, operand: &Operand) -> u32 {
         let is_left = |place: u32| {
             matches!(self.laid, Laid::WithoutFixed)
                 && self.foreign.nodes.get(place as usize).is_some_and(|node| node.is_fixed)
         };
-        let of = |operand: &Operand| match operand {
+        match operand {
             Operand::Node(place) if !is_left(*place) => self.step_of(back, i, *place as usize),
             _ => NONE,
-        };
-        node.operands.iter().map(of).collect()
+        }
     }
 
     fn step_of(&self, back: u32, i: usize, place: usize) -> u32 {
@@ -328,7 +376,7 @@ impl<'a> Search<'a> {
         }
         let (mut at, mut row) = (back, i.wrapping_sub(1));
         loop {
-            let Some(cell) = self.rows.get(row).and_then(|row| row.get(at as usize)) else { return NONE };
+            let Some(cell) = self.rows.get(row).get(at as usize) else { return NONE };
             if row <= place {
                 return cell.step;
             }
@@ -338,18 +386,25 @@ impl<'a> Search<'a> {
     }
 
     /// How well a node fits into a step. `next`: the token after the one that it stands for.
-    fn fit(&self, step: u32, next: u32, is_match: bool, node: &ForeignNode, read: &[u32]) -> f32 {
+    fn fit(
+        &self,
+        step: u32,
+        next: u32,
+        is_match: bool,
+        node: &ForeignNode,
+        operands: &[Operand],
+        read: &[u32],
+    ) -> f32 {
         if node.is_fixed && !is_match {
             return 0.0;
         }
-        let near = self.prepared.near.get(step as usize).map(Vec::as_slice).unwrap_or_default();
-        let far = self.prepared.far.get(step as usize).map(Vec::as_slice).unwrap_or_default();
+        let (near, far) = (self.prepared.near.get(step), self.prepared.far.get(step));
         let mut gain = if is_match { MATCH } else { 0.0 };
         let token = is_match.then(|| self.tokens.token(next.wrapping_sub(1))).flatten();
         if node.is_fixed && !self.is_foldable(step) && token.is_some_and(|token| !token.is_optional) {
             gain += FIXED_WRONG;
         }
-        for (operand, read) in node.operands.iter().zip(read) {
+        for (operand, read) in operands.iter().zip(read) {
             gain += match operand {
                 Operand::Constant | Operand::Size => 0.0,
                 Operand::Node(_) if *read == NONE => 0.0,
@@ -360,12 +415,11 @@ impl<'a> Search<'a> {
             };
         }
         let is_last = token.is_some_and(|token| token.is_last);
-        if is_last && let Some(result) = &node.result {
-            let results =
-                self.prepared.reference.steps.get(step as usize).map(|step| step.results.as_slice());
-            let results = results.unwrap_or_default();
+        if is_last && let Some(result) = self.foreign.result(node) {
+            let results = self.prepared.reference.results(step);
             if !results.is_empty() {
-                let agrees = results.iter().any(|known| known.agrees(result));
+                let mut known = results.iter().filter_map(|id| self.prepared.reference.fact(*id));
+                let agrees = known.any(|known| known.agrees(result));
                 gain += if agrees { RESULT_SAME } else { RESULT_OTHER };
             }
         }
@@ -380,7 +434,7 @@ impl<'a> Search<'a> {
     }
 
     fn weight_edge(&self, near: &[Source], far: &[Source], weight: u32) -> f32 {
-        let readers = self.weight_readers.get(weight as usize).map_or(0, Vec::len);
+        let readers = self.weight_readers.get(weight).len();
         let (gain, loss) =
             if readers == 1 { (WEIGHT_ONLY, WEIGHT_WRONG) } else { (WEIGHT_SHARED, WEIGHT_SHARED_WRONG) };
         if near.contains(&Source::Weight(weight)) {
@@ -399,31 +453,6 @@ impl<'a> Search<'a> {
         let step = self.step_of(0, i + 1, place);
         self.settled.push(step);
     }
-
-    fn backtrack(&self) -> Vec<Option<Pin>> {
-        let mut placed = vec![None; self.rows.len()];
-        let steps = self.prepared.reference.steps.len() as u32;
-        let end = |cell: &Cell| {
-            let step = if cell.step == NONE { 0 } else { cell.step + 1 };
-            cell.score - self.tokens.skip(step, steps)
-        };
-        let Some(last) = self.rows.last() else { return placed };
-        let mut at = 0;
-        for (i, cell) in last.iter().enumerate() {
-            if last.get(at).is_none_or(|best| end(cell) > end(best)) {
-                at = i;
-            }
-        }
-        for (row, place) in self.rows.iter().zip(&mut placed).rev() {
-            let Some(cell) = row.get(at) else { break };
-            if cell.step != NONE {
-                let placed = Placed { step: cell.step, is_match: cell.extras == 0, gain: cell.gain };
-                *place = Some(Pin { placed, next: cell.next });
-            }
-            at = cell.back as usize;
-        }
-        placed
-    }
 }
 
 /// The value of an edge from `source` into a step.
@@ -437,13 +466,40 @@ fn edge(near: &[Source], far: &[Source], source: Source) -> f32 {
     }
 }
 
-/// The best cells, the best first, one for each place that a way can have reached.
-fn best(found: &mut Vec<Cell>) -> Vec<Cell> {
-    let order =
-        |a: &Cell, b: &Cell| (a.step, a.next).cmp(&(b.step, b.next)).then(b.score.total_cmp(&a.score));
-    found.sort_by(order);
-    found.dedup_by_key(|cell| (cell.step, cell.next));
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let top = found.first().map_or(0.0, |cell| cell.score);
-    found.iter().take_while(|cell| cell.score >= top - MARGIN).take(WIDTH).copied().collect()
+/// The index of the first of ascending `places` that is not below `bound`, looked for from `hint` on: one node after
+/// the other asks for places that lie close together.
+fn first_from(places: &[u32], bound: u32, hint: usize) -> usize {
+    let is_below = |i: usize| places.get(i).is_some_and(|place| *place < bound);
+    let mut width = 1;
+    let (start, end) = if is_below(hint) {
+        while is_below(hint + width) {
+            width *= 2;
+        }
+        (hint + width / 2, hint + width)
+    } else {
+        let hint = hint.min(places.len());
+        while width <= hint && !is_below(hint - width) {
+            width *= 2;
+        }
+        (hint.saturating_sub(width), hint - width / 2)
+    };
+    let between = places.get(start..end.min(places.len())).unwrap_or_default();
+    start + between.partition_point(|place| *place < bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_from;
+
+    #[test]
+    fn a_place_is_found_from_any_hint() {
+        let places = [2, 3, 3, 8, 9, 20, 21, 40];
+        for bound in 0..42 {
+            let expected = places.partition_point(|place| *place < bound);
+            for hint in 0..10 {
+                assert_eq!(first_from(&places, bound, hint), expected, "{bound} from {hint}");
+            }
+        }
+        assert_eq!(first_from(&[], 3, 5), 0);
+    }
 }

@@ -4,10 +4,11 @@
 //! norm after it) goes to the last of the steps that it stands for, as torch's own metadata has it. A node that no form tells (a cast, a reshape
 //! between two matches) belongs to the step that reads it, if that is the one before or after in the order.
 
-use modelexport_lower::foreign_forms::{self, Trace};
+use modelexport_lower::foreign_forms::Trace;
 
 use super::foreign::{Foreign, Operand};
-use super::reference::{Prepared, Source};
+use super::prepared::Prepared;
+use super::reference::Source;
 use super::search::Placed;
 
 /// Moves the placed nodes to where they belong.
@@ -36,7 +37,7 @@ fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mu
         let Some(first) = readers.next() else { continue };
         let agree = readers.all(|step| step == first);
         let is_neighbour = first == place.step || Some(first) == next_match;
-        let reads_it = node.operands.iter().all(|operand| match operand {
+        let reads_it = foreign.operands(i as u32).iter().all(|operand| match operand {
             Operand::Node(operand) => placed
                 .get(*operand as usize)
                 .copied()
@@ -56,13 +57,12 @@ fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mu
 
 fn reads(prepared: &Prepared<'_>, step: u32, source: u32) -> bool {
     let first = prepared.first(source);
-    let lists = [&prepared.near, &prepared.far];
-    lists.iter().filter_map(|list| list.get(step as usize)).any(|list| list.contains(&Source::Step(first)))
+    [&prepared.near, &prepared.far].iter().any(|lists| lists.get(step).contains(&Source::Step(first)))
 }
 
 /// The last node of a step whose only reader has no node goes to that reader.
 fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
-    let steps = prepared.reference.steps.len();
+    let steps = prepared.reference.len();
     let mut last: Vec<Option<u32>> = vec![None; steps];
     for (i, place) in placed.iter().enumerate() {
         if let Some(slot) = place.and_then(|place| last.get_mut(place.step as usize)) {
@@ -95,35 +95,30 @@ fn absorbed_reader(
     step: u32,
     node: u32,
 ) -> Option<u32> {
-    let readers = prepared.readers.get(step as usize)?;
-    let &[reader] = readers.as_slice() else { return None };
+    let &[reader] = prepared.readers.get(step) else { return None };
     let i = reader as usize;
     let is_missing = last.get(i).copied().flatten().is_none();
     let is_own = prepared.first_equal.get(i) == Some(&reader);
     let is_foldable = prepared.is_foldable.get(i).copied().unwrap_or(false);
-    if !is_missing || !is_own || is_foldable || prepared.forms.get(i).copied().flatten().is_none() {
+    if !is_missing || !is_own || is_foldable || prepared.forms(reader).is_none() {
         return None;
     }
-    let results = |step: u32| {
-        let step = prepared.reference.steps.get(step as usize);
-        step.map(|step| step.results.as_slice()).unwrap_or_default()
-    };
+    let results = |step: u32| prepared.reference.results(step);
     let has_result_of = |step: u32| {
-        let result = foreign.nodes.get(node as usize)?.result.as_ref()?;
-        Some(results(step).iter().any(|known| known.agrees(result)))
+        let result = foreign.result(foreign.nodes.get(node as usize)?)?;
+        let known = results(step).iter().filter_map(|id| prepared.reference.fact(*id));
+        Some(known.into_iter().any(|known| known.agrees(result)))
     };
     let fits = match (prepared.trace(step), prepared.trace(reader)) {
         (Trace::Compute, Trace::Compute) => {
-            let [first, then] = [step, reader].map(|step| prepared.reference.steps.get(step as usize));
             // The scale is a weight, or follows from weights. Without one the step scales by nothing, and is gone.
             let is_scale = |source: &Source| match source {
                 Source::Weight(_) => true,
                 Source::Step(s) => prepared.is_foldable.get(*s as usize).copied().unwrap_or(false),
                 Source::Input(_) => false,
             };
-            let near = prepared.near.get(i)?;
-            near.iter().any(is_scale)
-                && foreign_forms::is_merged(&first?.target, &then?.target)
+            prepared.near.get(reader).iter().any(is_scale)
+                && prepared.is_merged(step, reader)
                 && has_result_of(reader) != Some(false)
         }
         // Moves that follow each other become one.

@@ -9,8 +9,10 @@ use modelexport_graph::{DType, Method, ModuleTree, ScopeId, Scopes};
 use super::super::evidence::Calls;
 use super::super::graph::GraphView;
 use super::super::{Attribution, Draft};
+use super::facts::Fact;
 use super::foreign::Foreign;
-use super::reference::{Fact, Prepared, Reference, Source, Step};
+use super::prepared::Prepared;
+use super::reference::{Reference, Source, Step};
 use super::{align, left_out, search::Placed};
 
 /// Weights in the order in which they are first named.
@@ -38,31 +40,27 @@ fn parse(line: &str) -> (&str, &str, Vec<&str>, Option<Vec<i64>>) {
 }
 
 fn reference(lines: &[&str], weights: &mut Weights) -> Reference {
-    let mut reference = Reference { inputs: vec!["x".into()], ..Reference::default() };
+    let mut reference = Reference::default();
+    reference.inputs.push("x".into());
     let mut known = HashMap::from([("x", Source::Input(0))]);
     for line in lines {
         let (name, target, operands, sizes) = parse(line);
-        let number = reference.steps.len() as u32;
-        let sources: Vec<Source> = operands
+        let number = reference.len() as u32;
+        let origins: Vec<(Source, u32)> = operands
             .iter()
             .map(|operand| match operand.contains('.') {
-                true => Source::Weight(weights.class(operand)),
-                false => known[operand],
+                true => (Source::Weight(weights.class(operand)), 0),
+                false => (known[operand], 0),
             })
             .collect();
         let sizes = sizes.map(|sizes| sizes.into_iter().map(Some).collect());
-        reference.steps.push(Step {
-            target: format!("aten.{target}.default").into(),
-            name: Some(name.into()),
-            call: ScopeId(number),
-            ports: vec![0; sources.len()],
-            sources,
-            results: sizes.map(|sizes| Fact { dtype: DType::F32, sizes }).into_iter().collect(),
-            arguments: 0,
-        });
+        let target = reference.target_id(&format!("aten.{target}.default").into());
+        let step = Step { target, call: ScopeId(number), name: Some(name.into()), arguments: 0 };
+        let result = sizes.map(|sizes| Fact { dtype: DType::F32, sizes });
+        reference.push(step, &origins, result.into_iter());
         known.insert(name, Source::Step(number));
     }
-    reference.outputs = vec![reference.steps.len().checked_sub(1).map(|last| Source::Step(last as u32))];
+    reference.outputs = vec![reference.len().checked_sub(1).map(|last| Source::Step(last as u32))];
     reference
 }
 
@@ -100,7 +98,7 @@ fn aligned(run: &[&str], graph: &[&str]) -> Vec<String> {
     let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
     let placed = align(&Prepared::new(&reference), &foreign);
     let name = |place: &Option<Placed>| match place {
-        Some(place) => reference.steps[place.step as usize].name.as_deref().unwrap_or("").to_owned(),
+        Some(place) => reference.steps()[place.step as usize].name.as_deref().unwrap_or("").to_owned(),
         None => "-".to_owned(),
     };
     placed.iter().map(name).collect()
@@ -307,7 +305,7 @@ fn filled(run: &[&str], graph: &[&str]) -> Vec<String> {
     let placed = align(&prepared, &foreign);
     let mut draft: Draft = vec![None; view.len()];
     for (node, place) in foreign.nodes.iter().zip(&placed) {
-        let call = reference.steps[place.expect("a place").step as usize].call;
+        let call = reference.steps()[place.expect("a place").step as usize].call;
         draft[node.id.0 as usize] = Some(Attribution::new(call, Method::Order, 1.0));
     }
     left_out::fill(&prepared, &foreign, &placed, &calls, &mut draft);

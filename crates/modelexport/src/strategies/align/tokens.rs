@@ -1,11 +1,12 @@
 //! The forms of all steps of a reference, one after the other, and what it costs to leave some out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use modelexport_lower::foreign_forms::{self, Trace};
 
 use super::foreign::Foreign;
-use super::reference::Prepared;
+use super::prepared::Prepared;
+use super::reference::TargetId;
 
 /// What it costs if nothing stands for a step. A step that computes weighs more than the match of one node gains, so
 /// that an alignment does not leave out a step to gain a node.
@@ -40,10 +41,9 @@ pub struct Tokens {
     pub operators: Vec<Operator>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Token {
     pub step: u32,
-    pub operators: Vec<Operator>,
     pub is_optional: bool,
     /// No required token of the step comes after it.
     pub is_last: bool,
@@ -62,44 +62,28 @@ impl Tokens {
             });
             operators.push(number);
         }
-        let present: HashSet<&str> = names.iter().copied().collect();
+        let steps = prepared.reference.len();
         let mut found = Tokens {
-            tokens: Vec::new(),
-            starts: Vec::new(),
-            skipped: vec![0.0],
+            tokens: Vec::with_capacity(steps),
+            starts: Vec::with_capacity(steps + 1),
+            skipped: Vec::with_capacity(steps + 1),
             places: vec![Vec::new(); names.len()],
             firm_places: vec![Vec::new(); names.len()],
             operators,
         };
-        for (i, step) in prepared.reference.steps.iter().enumerate() {
+        found.skipped.push(0.0);
+        let vocabulary = Vocabulary { numbers: &numbers, names: &names };
+        let mut patterns: HashMap<(TargetId, usize), Pattern> = HashMap::new();
+        for (step, i) in prepared.reference.steps().iter().zip(0..) {
             found.starts.push(found.tokens.len() as u32);
-            let form = match prepared.forms.get(i).copied().flatten() {
-                Some(forms) => {
-                    let tensors = step.sources.len();
-                    chosen(&forms.forms, &present, tensors)
-                        .filter(|token| tensors >= token.min_tensors)
-                        .map(|token| {
-                            let numbers =
-                                token.operators.iter().filter_map(|name| numbers.get(name).copied());
-                            (numbers.collect::<Vec<_>>(), token.is_optional)
-                        })
-                        .collect::<Vec<_>>()
-                }
-                None => {
-                    let sakes = names
-                        .iter()
-                        .zip(0..)
-                        .filter(|(name, _)| foreign_forms::is_namesake(&step.target, name));
-                    vec![(sakes.map(|(_, number)| number).collect(), true)]
-                }
-            };
-            let cost = skip_cost(prepared, i as u32);
-            for (operators, is_optional) in form {
-                if operators.is_empty() {
-                    continue;
-                }
+            let tensors = prepared.reference.sources(i).len();
+            let pattern = patterns
+                .entry((step.target, tensors))
+                .or_insert_with(|| vocabulary.pattern(prepared, i, step.target, tensors));
+            let cost = skip_cost(prepared, i);
+            for (operators, is_optional) in pattern.iter() {
                 let place = found.tokens.len() as u32;
-                for operator in &operators {
+                for operator in operators {
                     if let Some(places) = found.places.get_mut(*operator as usize) {
                         places.push(place);
                     }
@@ -110,9 +94,9 @@ impl Tokens {
                         places.push(place);
                     }
                 }
-                found.tokens.push(Token { step: i as u32, operators, is_optional, is_last: false });
+                found.tokens.push(Token { step: i, is_optional: *is_optional, is_last: false });
             }
-            found.mark_last(i as u32);
+            found.mark_last(i);
             let before = found.skipped.last().copied().unwrap_or(0.0);
             found.skipped.push(before + f64::from(cost));
         }
@@ -153,24 +137,58 @@ impl Tokens {
     }
 }
 
-/// The first form whose required operators all occur, else the last.
-fn chosen<'f>(
-    forms: &'f [Vec<foreign_forms::Token>],
-    present: &HashSet<&str>,
-    tensors: usize,
-) -> std::slice::Iter<'f, foreign_forms::Token> {
-    let complete = |form: &&Vec<foreign_forms::Token>| {
-        form.iter()
-            .filter(|token| !token.is_optional && tensors >= token.min_tensors)
-            .all(|token| token.operators.iter().any(|name| present.contains(name)))
-    };
-    forms.iter().find(complete).or(forms.last()).map(Vec::as_slice).unwrap_or_default().iter()
+/// The tokens of a step: the operators that may stand for each, and whether it may be missing.
+type Pattern = Vec<(Vec<Operator>, bool)>;
+
+/// The operators that occur in a graph.
+struct Vocabulary<'a> {
+    numbers: &'a HashMap<&'a str, Operator>,
+    names: &'a [&'a str],
+}
+
+impl Vocabulary<'_> {
+    /// What stands in this graph for a step of `target` that reads so many tensors.
+    fn pattern(&self, prepared: &Prepared<'_>, step: u32, target: TargetId, tensors: usize) -> Pattern {
+        let mut pattern: Pattern = match prepared.forms(step) {
+            Some(forms) => self
+                .chosen(&forms.forms, tensors)
+                .iter()
+                .filter(|token| tensors >= token.min_tensors)
+                .map(|token| {
+                    let numbers = token.operators.iter().filter_map(|name| self.numbers.get(name).copied());
+                    (numbers.collect(), token.is_optional)
+                })
+                .collect(),
+            None => {
+                let target = prepared.reference.target(target).map_or("", |target| &**target);
+                let all = self.names.iter().zip(0..);
+                let sakes = all.filter(|(name, _)| foreign_forms::is_namesake(target, name));
+                vec![(sakes.map(|(_, number)| number).collect(), true)]
+            }
+        };
+        pattern.retain(|(operators, _)| !operators.is_empty());
+        pattern
+    }
+
+    /// The first form whose required operators all occur, else the last.
+    fn chosen<'f>(
+        &self,
+        forms: &'f [Vec<foreign_forms::Token>],
+        tensors: usize,
+    ) -> &'f [foreign_forms::Token] {
+        let complete = |form: &&Vec<foreign_forms::Token>| {
+            form.iter()
+                .filter(|token| !token.is_optional && tensors >= token.min_tensors)
+                .all(|token| token.operators.iter().any(|name| self.numbers.contains_key(name)))
+        };
+        forms.iter().find(complete).or(forms.last()).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 fn skip_cost(prepared: &Prepared<'_>, step: u32) -> f32 {
     let i = step as usize;
     let flag = |flags: &[bool]| flags.get(i).copied().unwrap_or(false);
-    if prepared.forms.get(i).copied().flatten().is_none() {
+    if prepared.forms(step).is_none() {
         return SKIP_UNKNOWN;
     }
     match prepared.trace(step) {

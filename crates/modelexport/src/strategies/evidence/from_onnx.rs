@@ -9,11 +9,15 @@ use modelexport_io::sidecar::Sidecar;
 
 use super::from_sidecar::add_parameters;
 use super::{Evidence, EvidenceFormat, OpFact, Original, ParameterId, ScopeId};
-use crate::hierarchy;
+use crate::hierarchy::{self, Hierarchy};
 
 /// What a file tells about itself, for strategies that read it; `None` if that is nothing.
 pub fn from_itself(model: &mut Model, sidecar: Option<Sidecar>) -> Option<Evidence> {
     let found = hierarchy::from_onnx(model, sidecar.as_ref());
+    from_hierarchy(model, found, sidecar)
+}
+
+fn from_hierarchy(model: &Model, found: Hierarchy, sidecar: Option<Sidecar>) -> Option<Evidence> {
     if found.evidence.is_empty() {
         return None;
     }
@@ -28,7 +32,14 @@ pub fn from_itself(model: &mut Model, sidecar: Option<Sidecar>) -> Option<Eviden
 /// What a tagged file tells about another that was made from it; `None` if that is nothing.
 pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
     let OnnxFile { mut model, sources } = file;
-    let mut evidence = from_itself(&mut model, sidecar)?;
+    let found = hierarchy::from_onnx(&mut model, sidecar.as_ref());
+    from_placed(OnnxFile { model, sources }, found, sidecar)
+}
+
+/// The same of a file whose nodes are placed.
+pub fn from_placed(file: OnnxFile, found: Hierarchy, sidecar: Option<Sidecar>) -> Option<Evidence> {
+    let OnnxFile { model, sources } = file;
+    let mut evidence = from_hierarchy(&model, found, sidecar)?;
     let mut nodes: HashMap<Name, Option<ScopeId>> = HashMap::new();
     model.for_each_node(&mut |node| {
         let call = node.origin.as_ref().map(|origin| origin.scope);

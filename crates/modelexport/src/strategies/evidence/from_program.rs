@@ -6,9 +6,12 @@ use modelexport_graph::aten::{Arg, Graph, InputSpec, SymOr, ValueId, Weight};
 use modelexport_graph::{ModuleId, ScopeId, Scopes, StridedView};
 use modelexport_io::pt2::Archive;
 
+use super::super::align::weights::Classes;
+use super::super::fx_graph;
 use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
 
-pub fn from_program(archive: Archive) -> Evidence {
+pub fn from_program(mut archive: Archive) -> Evidence {
+    archive.program.traces = Vec::new();
     let program = &archive.program;
     let mut evidence =
         Evidence::new(EvidenceFormat::Program, program.modules.clone(), program.scopes.clone());
@@ -28,6 +31,13 @@ pub fn from_program(archive: Archive) -> Evidence {
         .collect();
     read_graph(&program.graph, &known, Scopes::ROOT, &mut evidence);
     evidence.program = Some(archive);
+    let classes = Classes::new(&evidence);
+    if let Some(mut archive) = evidence.program.take() {
+        evidence.run = Some(fx_graph::run(&archive.program, &evidence, &classes));
+        // The steps say what the graph did in a small part of its memory.
+        archive.program.graph = Graph::default();
+        evidence.program = Some(archive);
+    }
     evidence
 }
 

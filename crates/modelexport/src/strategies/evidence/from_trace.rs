@@ -1,11 +1,11 @@
 //! From a trace of a forward pass: modules, calls, and who read which parameter.
 
-use std::collections::HashMap;
-
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{DType, ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::trace::{self, Origin, ParameterKind, Trace};
 
+use super::super::align::from_trace::from_trace as steps_of;
+use super::super::align::weights::Classes;
 use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
 
 pub fn from_trace(trace: Trace) -> Evidence {
@@ -15,8 +15,11 @@ pub fn from_trace(trace: Trace) -> Evidence {
     evidence.torch_version = Some(trace.torch_version.clone());
     add_parameters(&mut evidence, &trace, &ids);
     note_readers(&mut evidence, &trace, &call_scopes);
-    evidence.call_scopes = call_scopes;
-    evidence.trace = Some(trace);
+    // The steps take a small part of the memory that the records of the trace do.
+    let classes = Classes::new(&evidence);
+    let class = |name: &Name| evidence.parameters.find(name).and_then(|id| classes.of(id));
+    let run = steps_of(&trace, &call_scopes, &class);
+    evidence.run = Some(run);
     evidence
 }
 
@@ -89,18 +92,18 @@ fn add_parameters(evidence: &mut Evidence, trace: &Trace, ids: &[ModuleId]) {
 
 /// Notes who read which parameter, and all operators.
 fn note_readers(evidence: &mut Evidence, trace: &Trace, call_scopes: &[ScopeId]) {
-    let mut by_tensor: HashMap<u32, ParameterId> = HashMap::new();
-    for (i, tensor) in trace.tensors.iter().enumerate() {
-        let name: &Name = match &tensor.origin {
+    let mut by_tensor: Vec<Option<ParameterId>> = vec![None; trace.tensors.len()];
+    for (tensor, slot) in trace.tensors.iter().zip(&mut by_tensor) {
+        let name: &Name = match tensor.origin {
             Origin::Parameter(name) => name,
             _ => continue,
         };
-        by_tensor.extend(evidence.parameters.find(name).map(|id| (i as u32, id)));
+        *slot = evidence.parameters.find(name);
     }
-    for op in &trace.ops {
+    for op in trace.ops.iter() {
         let Some(&call) = call_scopes.get(op.call as usize) else { continue };
         let parameters: Vec<ParameterId> =
-            op.inputs.iter().filter_map(|input| by_tensor.get(&input.tensor)).copied().collect();
+            op.inputs.iter().filter_map(|input| *by_tensor.get(input.tensor as usize)?).collect();
         for &id in &parameters {
             let fact = evidence.parameters.get_mut(id);
             if let Some(fact) = fact.filter(|fact| fact.readers.last() != Some(&call)) {

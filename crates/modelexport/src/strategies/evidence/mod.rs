@@ -16,9 +16,9 @@ use std::collections::HashMap;
 use modelexport_graph::onnx::Model;
 use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::source::Sources;
-use modelexport_io::trace::Trace;
 use modelexport_io::{pt2, sidecar};
 
+use super::align::reference::Reference;
 use crate::tags::Tags;
 
 pub use calls::Calls;
@@ -59,11 +59,9 @@ pub struct Evidence {
     pub parameters: Parameters,
     /// The operators of the model in the order of execution; empty if the evidence does not tell them.
     pub ops: Vec<OpFact>,
-    /// The operators of a forward pass, for strategies that align them.
-    pub trace: Option<Trace>,
-    /// By call of the trace: its scope.
-    pub call_scopes: Vec<ScopeId>,
-    /// The captured program, for strategies that match graphs.
+    /// The operators of a forward pass, or the nodes of a captured program, as steps for strategies that align them.
+    pub run: Option<Reference>,
+    /// The captured program without its graph: where its weights lie.
     pub program: Option<pt2::Archive>,
     /// The nodes of a file that was tagged before.
     pub original: Option<Original>,
@@ -103,8 +101,7 @@ impl Evidence {
             calls,
             parameters: Parameters::default(),
             ops: Vec::new(),
-            trace: None,
-            call_scopes: Vec::new(),
+            run: None,
             program: None,
             original: None,
             policy: None,
@@ -116,8 +113,7 @@ impl Evidence {
     /// Lets go of what only strategies use. Modules and calls stay, for the tags.
     pub fn keep_modules(&mut self) {
         self.ops = Vec::new();
-        self.trace = None;
-        self.call_scopes = Vec::new();
+        self.run = None;
         self.program = None;
         self.original = None;
     }
