@@ -123,9 +123,11 @@ impl State {
         self.failure.get_or_insert_with(|| error.about(view));
     }
 
+    /// Gives up all that nobody has begun.
     fn clear(&mut self) {
         self.copies.clear();
         self.to_prepare.clear();
+        self.used -= self.parts.len();
         self.parts.clear();
     }
 }
@@ -155,7 +157,7 @@ impl Pool {
         if state.failure.is_none() {
             push(&mut state);
             state.is_full = state.waiting() >= WAITING;
-            self.shared.changed.notify_one();
+            self.shared.changed.notify_all();
         }
         drop(state);
         if self.threads.is_empty() {
@@ -311,12 +313,12 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// A buffer for a part; `None` once something failed and nothing more is wanted.
+    /// A buffer for a part; `None` once nothing more is wanted.
     pub fn buffer(&self) -> Option<Buffer> {
         let mut unused = Buffer::default();
         let mut state = self.shared.lock();
         loop {
-            if state.failure.is_some() {
+            if state.failure.is_some() || state.is_closed {
                 return None;
             }
             if state.used < PARTS {

@@ -1,8 +1,8 @@
 //! `pow` and `float_power`.
 //!
-//! Exponents that are known become the operator that PyTorch uses for them: `Sqrt` (0.5), `Reciprocal` (-1), both
-//! (-0.5). A square stays `Pow`, which runtimes compute as a product and look for in their fusions. Integers are
-//! multiplied where the exponent is small and known: `Pow` goes through `float64` for them.
+//! Exponents that are known become the operator that PyTorch uses for them: `Sqrt` (0.5), `Reciprocal` (-1). A square
+//! stays `Pow`, which runtimes compute as a product and look for in their fusions. Integers are multiplied where the
+//! exponent is small and known: `Pow` goes through `float64` for them.
 
 use crate::context::{Context, Scalar};
 use crate::error::Result;
@@ -77,9 +77,6 @@ fn known(cx: &mut Context<'_, '_>, base: ValueId, exponent: Scalar) -> Option<Va
     }
     if exponent.is(0.5) {
         Some(cx.emit("Sqrt", &[base], vec![]))
-    } else if exponent.is(-0.5) {
-        let root = cx.emit("Sqrt", &[base], vec![]);
-        Some(cx.emit("Reciprocal", &[root], vec![]))
     } else if exponent.is(-1.0) {
         Some(cx.emit("Reciprocal", &[base], vec![]))
     } else {

@@ -136,12 +136,24 @@ fn a_panic_in_a_thread_is_a_failure() {
 
 #[test]
 fn dropping_the_pool_ends_its_threads() {
-    let mut pool = Pool::default();
-    let counted = Counted::default();
-    for _ in 0..3 {
-        pool.copy(1, &view_of(1), counted.copy(), &mut |_| {});
-        pool.prepare(&view_of(1), counted.parts(9), &mut |_| {});
+    // Again and again: threads are met at other places each time.
+    for _ in 0..200 {
+        let mut pool = Pool::default();
+        let counted = Counted::default();
+        for _ in 0..3 {
+            pool.copy(1, &view_of(1), counted.copy(), &mut |_| {});
+            pool.prepare(&view_of(1), counted.parts(9), &mut |_| {});
+        }
+        drop(pool);
+        assert_eq!(Arc::strong_count(&counted.done), 1);
     }
-    drop(pool);
-    assert_eq!(Arc::strong_count(&counted.done), 1);
+}
+
+#[test]
+fn parts_that_are_given_up_leave_their_place() {
+    let mut state = State { used: 1, ..State::default() };
+    let job = Job::<WritePart> { view: view_of(1), work: Box::new(|_| Ok(())) };
+    state.parts.push_back(Write::Part { buffer: Buffer::default(), length: 1, job });
+    state.clear();
+    assert_eq!(state.used, 0);
 }
