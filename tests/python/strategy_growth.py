@@ -4,7 +4,8 @@
 
 The graph is a stack of layers as blocks of transformers have them: products with weights, norms, and operators between
 them, without names or metadata inside. Its trace is the evidence; for `fx_graph` it is a captured chain of operators,
-and the graph is what modelexport exports from it. For `retag` it is the tagged file. Times are the best of three runs.
+and the graph is what modelexport exports from it. For `retag` it is the tagged file. Times are those of the processor,
+user and system together, which other work on the machine changes least; they are the best of three runs.
 """
 
 import argparse
@@ -116,15 +117,14 @@ def module(path, kind, order):
 
 # A process begins with the peak of the one that started it, so that a small one starts what is measured.
 LAUNCHER = """
-import os, sys, time
-began = time.perf_counter()
+import os, sys
 _, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)
-print(time.perf_counter() - began, usage.ru_maxrss * 1024, os.waitstatus_to_exitcode(status))
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, os.waitstatus_to_exitcode(status))
 """
 
 
 def measured(command, outputs):
-    """Seconds and peak bytes of the fastest of three runs."""
+    """Processor seconds and peak bytes of the fastest of three runs."""
     runs = []
     for _ in range(3):
         for output in outputs:

@@ -221,7 +221,8 @@ def growth_table(rows):
     """Time and memory by the number of nodes; see strategy_growth.py."""
     if not rows:
         return []
-    lines = ["", "Tagging alone, by the number of nodes (reading, placing, writing file and sidecar), on two busy cores:", ""]
+    what = "Tagging alone, by the number of nodes (reading, placing, writing file and sidecar), in processor time:"
+    lines = ["", what, ""]
     lines += ["| strategy | nodes | file without weights | seconds | µs a node | memory | 64 MB + 8 × file |"]
     lines += ["|---|---|---|---|---|---|---|"]
     for row in sorted(rows, key=lambda row: (row["strategy"], row["nodes"])):
