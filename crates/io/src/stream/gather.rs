@@ -19,7 +19,7 @@ use super::walk::{Step, Walk};
 use super::{Error, read_at};
 
 /// Limit for what is read of the source at a time.
-pub(super) const IMAGE: usize = 16 << 20;
+pub(super) const IMAGE: usize = 12 << 20;
 
 /// Limit for what is put in order at a time, and written at a time.
 pub(super) const PART: usize = 1 << 20;

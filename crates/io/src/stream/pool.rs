@@ -18,7 +18,7 @@ use super::{Error, Failure};
 pub(super) const THREADS: usize = 2;
 
 /// Parts that are being put in order, wait to be written or are written.
-pub(super) const PARTS: usize = 4;
+pub(super) const PARTS: usize = 3;
 
 /// Work that waits for a thread; beyond it, the caller waits. Enough to find something to prepare behind a large weight
 /// that is copied.
