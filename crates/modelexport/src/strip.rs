@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::embedding::DocString;
+use crate::folders::is_beside;
 use crate::tensors::external_locations;
 
 /// What a user can choose.
@@ -62,7 +63,7 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
     let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
     transaction.commit()?;
-    let is_elsewhere = folder(path) != folder(output);
+    let is_elsewhere = !is_beside(path, output);
     Ok(Stripped {
         file: path.display().to_string(),
         output: output.display().to_string(),
@@ -73,12 +74,6 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         removed_sidecar: remove_sidecar(output)?,
         weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
     })
-}
-
-/// The folder of a file, by its real path where there is one.
-fn folder(file: &Path) -> Option<std::path::PathBuf> {
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new(".")).canonicalize().ok()
 }
 
 /// Whether a node carries our tags.

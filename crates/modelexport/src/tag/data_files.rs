@@ -1,11 +1,8 @@
 //! Data files of a model that is written into another folder: without them it could not be read there.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use modelexport_graph::onnx::{Model, Tensor, TensorData};
 use modelexport_graph::{SourceId, Span};
-use modelexport_io::external_data::Entry;
 use modelexport_io::output::{OutputFile, Role, Transaction};
 use modelexport_io::source::Sources;
 use modelexport_io::stream::{self, Streamer};
@@ -22,25 +19,8 @@ pub struct DataFile {
     source: SourceId,
 }
 
-/// The files that tensors name, each once.
-pub fn locations(model: &Model) -> BTreeSet<String> {
-    let mut locations = BTreeSet::new();
-    let mut add = |tensors: &[Tensor]| {
-        for tensor in tensors {
-            if let TensorData::External(entries) = &tensor.data
-                && let Ok(entry) = Entry::parse(entries)
-            {
-                locations.insert(entry.location);
-            }
-        }
-    };
-    add(&model.graph.initializers);
-    model.for_each_node(&mut |node| node.subgraphs().for_each(|graph| add(&graph.initializers)));
-    locations
-}
-
 /// Those of `locations` that were opened as sources.
-pub fn find(locations: BTreeSet<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
+pub fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
     let opened = |location: String| {
         let source = sources.find(&folder.join(&location))?;
         Some(DataFile { location, source })

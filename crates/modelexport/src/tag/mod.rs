@@ -20,6 +20,7 @@ use crate::sidecar_file;
 use crate::strategies::{self, Anchors, Attributions, Context, Evidence, GraphView, Strategy};
 use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
+use crate::tensors::external_locations;
 
 /// An ONNX file that is to be tagged, without its weights.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl ForeignFile {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
         let mut model = onnx::read_source(&sources, source)?;
-        let locations = data_files::locations(&model);
+        let locations = external_locations(&model);
         let folder = path.parent().unwrap_or(Path::new(""));
         let data_problem = external_data::resolve(&mut model, folder, &mut sources).err();
         let data_files = data_files::find(locations, folder, &sources);
