@@ -46,7 +46,7 @@ pub enum Constant {
     },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub op: Cow<'static, str>,
     pub domain: Cow<'static, str>,
@@ -80,7 +80,7 @@ impl Node {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Attr {
     Int(i64),
     Ints(Vec<i64>),
@@ -163,7 +163,7 @@ macro_rules! attrs {
 
 pub type Attrs = Vec<(Cow<'static, str>, Attr)>;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     pub inputs: Vec<ValueId>,
     pub outputs: Vec<ValueId>,

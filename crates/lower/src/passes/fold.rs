@@ -8,6 +8,7 @@ use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::shape::static_shape;
 use modelexport_graph::{DType, Dim, ScopeId};
 
+use super::known_results::KnownResults;
 use crate::Options;
 use crate::evaluate::evaluate;
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
@@ -36,8 +37,16 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) ->
     let mut graph = std::mem::take(&mut ir.graph);
     let mut busy = Busy::default();
     busy.collect(&graph, ir);
-    let changed = Folder { ir, program, options, load, busy: busy.scopes, loaded: HashMap::default() }
-        .graph(&mut graph);
+    let mut folder = Folder {
+        ir,
+        program,
+        options,
+        load,
+        busy: busy.scopes,
+        loaded: HashMap::default(),
+        known: KnownResults::default(),
+    };
+    let changed = folder.graph(&mut graph);
     ir.graph = graph;
     changed
 }
@@ -76,6 +85,7 @@ struct Folder<'a> {
     /// Weights that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
     /// other modules would read the weight.
     loaded: HashMap<ValueId, Literal>,
+    known: KnownResults,
 }
 
 impl Folder<'_> {
@@ -117,6 +127,9 @@ impl Folder<'_> {
         {
             return None;
         }
+        if let Some(literals) = self.known.find(node, self.ir) {
+            return Some(literals);
+        }
         for &input in node.inputs.iter().flatten() {
             self.load_weight(input);
         }
@@ -130,7 +143,11 @@ impl Folder<'_> {
         // Elements are at least one byte, so that no result within the limit is missed.
         let limit = self.options.fold_limit;
         let literals = evaluate(node, &inputs, limit)?;
-        literals.iter().all(|literal| literal.bytes.len() <= limit).then_some(literals)
+        if literals.iter().any(|literal| literal.bytes.len() > limit) {
+            return None;
+        }
+        self.known.note(node, &literals);
+        Some(literals)
     }
 
     /// `Shape` of a value needs only its shape.

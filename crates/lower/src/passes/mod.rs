@@ -7,6 +7,7 @@ mod common;
 mod dead_code;
 mod fold;
 mod identity;
+mod known_results;
 mod merge_moves;
 mod no_op;
 mod padded_convolution;
