@@ -1,17 +1,38 @@
 //! Memory that is used again and again.
 
+/// Limit for what is read of the source at a time.
+pub(super) const IMAGE: usize = 20 << 20;
+
+/// Limit for what is put in order at a time, and written at a time.
+pub(super) const PART: usize = 1 << 20;
+
 /// Bytes, whatever they hold: clearing them each time would take as long as copying.
 #[derive(Default)]
-pub(super) struct Buffer(Vec<u8>);
+pub(super) struct Buffer {
+    bytes: Vec<u8>,
+    /// How much is taken when the first bytes are asked for. Pages that are never touched take no memory, while a
+    /// buffer that grows leaves behind what it was.
+    room: usize,
+}
 
 impl Buffer {
+    /// For what is read of a source.
+    pub fn image() -> Buffer {
+        Buffer { room: IMAGE, ..Buffer::default() }
+    }
+
+    /// For what is written.
+    pub fn part() -> Buffer {
+        Buffer { room: PART, ..Buffer::default() }
+    }
+
     /// The first `length` bytes.
     pub fn of(&mut self, length: usize) -> &mut [u8] {
-        if self.0.len() < length {
-            // Nothing in it is worth moving. What is never touched takes no memory, and a longer one may be asked for.
-            self.0 = Vec::new();
-            self.0 = vec![0; length.next_power_of_two()];
+        if self.bytes.len() < length {
+            // Nothing in it is worth moving.
+            self.bytes = Vec::new();
+            self.bytes = vec![0; length.max(self.room)];
         }
-        self.0.get_mut(..length).unwrap_or_default()
+        self.bytes.get_mut(..length).unwrap_or_default()
     }
 }

@@ -11,18 +11,12 @@ use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
 use super::blocks::{Block, Blocks};
-use super::buffer::Buffer;
+use super::buffer::{Buffer, IMAGE, PART};
 use super::layout::{Image, Layout};
 use super::pool::{Desk, Pool};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
-
-/// Limit for what is read of the source at a time.
-pub(super) const IMAGE: usize = 12 << 20;
-
-/// Limit for what is put in order at a time, and written at a time.
-pub(super) const PART: usize = 1 << 20;
 
 /// Weights up to here join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;

@@ -28,7 +28,7 @@ use crate::source::{Source, Sources};
 pub use error::{Error, Failure};
 
 /// Upper limit of all buffers together.
-pub const MEMORY: usize = pool::THREADS * gather::IMAGE + pool::PARTS * gather::PART;
+pub const MEMORY: usize = pool::THREADS * buffer::IMAGE + pool::PARTS * buffer::PART;
 
 /// Streams weights into output files and reports each number of bytes that was written. An output is complete after [`Streamer::finish`].
 pub struct Streamer<'a> {

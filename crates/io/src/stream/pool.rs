@@ -235,7 +235,7 @@ impl Shared {
 
     fn work_until_closed(&self) {
         let _told = TellsOfPanic(self);
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::image();
         let mut state = self.lock();
         loop {
             state = match self.work(state, &mut buffer) {
@@ -247,7 +247,7 @@ impl Shared {
     }
 
     fn work_until_idle(&self) {
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::image();
         let mut state = self.lock();
         while !state.is_idle() {
             (state, _) = self.work(state, &mut buffer);
@@ -323,7 +323,7 @@ impl Desk<'_> {
             }
             if state.used < PARTS {
                 state.used += 1;
-                return Some(state.spare.pop().unwrap_or_default());
+                return Some(state.spare.pop().unwrap_or_else(Buffer::part));
             }
             state = match state.take_part() {
                 Some(part) => self.shared.write(state, part, &mut unused),
