@@ -17,7 +17,8 @@ use super::temporary::Temporary;
 use super::{Durability, Error, Role, Settings};
 
 /// Small writes are gathered up to this size and large ones cut into pieces of it: for a longer write the kernel looks
-/// for larger pages, which on a machine whose memory is in pieces takes several times as long as the copy itself.
+/// for larger pages, which on a machine whose memory is in pieces takes several times as long as the copy itself. They
+/// are cut at multiples of it, where the kernel can take one page for all of a piece.
 const PIECE: usize = 128 << 10;
 
 /// Files that grow beyond this are flushed in the background, if they must be on the disk at the end.
@@ -254,11 +255,14 @@ impl Writer {
     }
 
     fn put(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let mut at = offset;
-        for piece in bytes.chunks(PIECE) {
+        let (mut at, mut rest) = (offset, bytes);
+        while !rest.is_empty() {
             self.check_stop()?;
+            let to_multiple = PIECE - (at % PIECE as u64) as usize;
+            let (piece, after) = rest.split_at(to_multiple.min(rest.len()));
             self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
             at += piece.len() as u64;
+            rest = after;
         }
         Ok(())
     }

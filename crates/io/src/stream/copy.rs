@@ -7,21 +7,21 @@ use modelexport_graph::StridedView;
 use crate::output::{OutputFile, Writer};
 use crate::source::Source;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, PART};
 use super::pool::{Desk, Pool};
 use super::{Error, read_at};
 
 /// For copies through memory. A larger one is slower: it leaves the processor's cache.
 const BUFFER: u64 = 128 << 10;
 
-/// How much is calculated before it is left to be written.
-const COMPUTED: u64 = 512 << 10;
-
 /// Up to here, bytes join others in the output's own buffer.
 const SMALL: u64 = 64 << 10;
 
-/// How much is copied at a time: a few milliseconds of work.
+/// How much is one piece of work: a few milliseconds.
 const STEP: u64 = 4 << 20;
+
+/// Where file systems cut: they can let two files share what lies the same way in both.
+const PAGE: u64 = 4096;
 
 /// Lets the pool write `length` bytes of the source, from `start` on, at the end of `output`. They are those of `view`.
 pub(super) fn append(
@@ -45,18 +45,48 @@ pub(super) fn append(
         return Ok(());
     }
     let target = output.allocate(length)?;
-    for done in (0..length).step_by(STEP as usize) {
-        let step = STEP.min(length - done);
+    let can_be_shared = source.file().is_some() && start % PAGE == target % PAGE;
+    for (done, step) in pieces(target, length, STEP) {
         let (source, writer) = (source.clone(), output.writer());
         let (from, to) = (start + done, target + done);
-        if source.file().is_some() || source.bytes().is_some() {
+        if can_be_shared || source.bytes().is_some() {
             let work = move |buffer: &mut Buffer| copy(&source, &writer, from, to, step, buffer);
             pool.copy(step, view, Box::new(work), progress);
         } else {
-            let work = move |_: &mut Buffer, desk: &Desk<'_>| compute(&source, &writer, from, to, step, desk);
+            let work = move |_: &mut Buffer, desk: &Desk<'_>| read(&source, &writer, from, to, step, desk);
             pool.prepare(view, Box::new(work), progress);
         }
         output.completed(step);
+    }
+    Ok(())
+}
+
+/// Cuts a range of the output where its offset is a multiple of `size`, which lets the kernel take memory for it in the
+/// largest pieces. Gives the start of each piece, from that of the range, and its length.
+fn pieces(target: u64, length: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let piece = (size - (target + done) % size).min(length - done);
+        let start = done;
+        done += piece;
+        (piece > 0).then_some((start, piece))
+    })
+}
+
+/// Reads, or calculates, bytes and leaves them to be written: on two threads that is faster than the kernel's copy.
+fn read(
+    source: &Source,
+    writer: &Writer,
+    from: u64,
+    to: u64,
+    length: u64,
+    desk: &Desk<'_>,
+) -> Result<(), Error> {
+    for (done, part) in pieces(to, length, PART as u64) {
+        let Some(mut buffer) = desk.buffer() else { return Ok(()) };
+        read_at(source, from + done, buffer.of(part as usize))?;
+        let writer = writer.clone();
+        desk.leave(buffer, part as usize, Box::new(move |bytes| Ok(writer.write_at(to + done, bytes)?)));
     }
     Ok(())
 }
@@ -109,25 +139,6 @@ fn copy_in_kernel(_: &Writer, _: &Source, _: u64, _: u64, _: u64) -> u64 {
     0
 }
 
-/// Bytes that are calculated when they are read: that takes longer than writing them.
-fn compute(
-    source: &Source,
-    writer: &Writer,
-    from: u64,
-    to: u64,
-    length: u64,
-    desk: &Desk<'_>,
-) -> Result<(), Error> {
-    for done in (0..length).step_by(COMPUTED as usize) {
-        let Some(mut buffer) = desk.buffer() else { return Ok(()) };
-        let part = COMPUTED.min(length - done) as usize;
-        read_at(source, from + done, buffer.of(part))?;
-        let writer = writer.clone();
-        desk.leave(buffer, part, Box::new(move |bytes| Ok(writer.write_at(to + done, bytes)?)));
-    }
-    Ok(())
-}
-
 fn copy_through_memory(
     writer: &Writer,
     source: &Source,
@@ -144,4 +155,16 @@ fn copy_through_memory(
         done += bytes.len() as u64;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_at_multiples_of_their_size() {
+        assert_eq!(pieces(5, 20, 8).collect::<Vec<_>>(), [(0, 3), (3, 8), (11, 8), (19, 1)]);
+        assert_eq!(pieces(16, 8, 8).collect::<Vec<_>>(), [(0, 8)]);
+        assert_eq!(pieces(3, 0, 8).count(), 0);
+    }
 }

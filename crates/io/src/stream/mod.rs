@@ -1,6 +1,7 @@
 //! Weights from source to output, in bounded memory.
 //!
-//! * Contiguous weights are copied inside the kernel, which is as fast as `cp`.
+//! * Contiguous weights are read and written piece by piece; inside the kernel where the file system could let both files
+//!   share them.
 //! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
 //!   source, reordered in memory, and written in the order of the output.
 //!
