@@ -20,7 +20,7 @@ use super::search::Placed;
 /// Gives nodes that have no place the call of what they belong to, as far as that is known.
 pub fn fill(
     prepared: &Prepared<'_>,
-    foreign: &Foreign<'_, '_>,
+    foreign: &Foreign<'_>,
     placed: &[Option<Placed>],
     calls: &Calls,
     draft: &mut Draft,
@@ -33,7 +33,7 @@ pub fn fill(
     fill_by_readers(foreign, draft);
 }
 
-fn fill_by_readers(foreign: &Foreign<'_, '_>, draft: &mut Draft) {
+fn fill_by_readers(foreign: &Foreign<'_>, draft: &mut Draft) {
     for id in foreign.view.node_ids().rev() {
         let known = |id: NodeId| draft.get(id.0 as usize).and_then(Option::as_ref);
         if known(id).is_some() {
@@ -71,7 +71,7 @@ fn nodes_by_step(prepared: &Prepared<'_>, placed: &[Option<Placed>]) -> Vec<u32>
 
 struct Steps<'a> {
     prepared: &'a Prepared<'a>,
-    foreign: &'a Foreign<'a, 'a>,
+    foreign: &'a Foreign<'a>,
     /// By node of `foreign`.
     placed: &'a [Option<Placed>],
     /// By step.
@@ -138,7 +138,7 @@ impl Steps<'_> {
         let mut before: Option<(u32, ScopeId)> = None;
         let mut waiting: Vec<NodeId> = Vec::new();
         for (id, entry) in self.foreign.view.nodes() {
-            if entry.key.function.is_some() || entry.holder.is_some() {
+            if entry.function().is_some() || entry.holder().is_some() {
                 continue;
             }
             let Some(next) = self.place_of(id) else {

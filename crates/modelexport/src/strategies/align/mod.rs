@@ -8,12 +8,10 @@
 //! ```
 
 mod contest;
-pub mod facts;
 pub mod foreign;
 pub mod from_program;
 pub mod from_trace;
 mod left_out;
-mod lists;
 pub mod prepared;
 pub mod reference;
 mod rows;
@@ -23,9 +21,8 @@ pub mod tokens;
 pub mod weights;
 
 use modelexport_graph::Method;
-use modelexport_graph::onnx::AtenSource;
 
-use super::{Attribution, Context, Draft};
+use super::{Attribution, Context, Draft, StepNumber};
 use foreign::{Foreign, Operand};
 use prepared::Prepared;
 use reference::{Reference, Source};
@@ -68,10 +65,7 @@ pub(super) fn draft(
             false => (Method::Propagated, BESIDE),
         };
         let mut found = Attribution::new(step.call, method, confidence);
-        found.source = step.name.clone().and_then(|name| {
-            let target = reference.target(step.target)?.clone();
-            Some(AtenSource { name, target })
-        });
+        found.step = step.name.as_ref().and_then(|_| StepNumber::new(place.step));
         if let Some(slot) = draft.get_mut(node.id.0 as usize) {
             *slot = Some(found);
         }
@@ -81,7 +75,7 @@ pub(super) fn draft(
 }
 
 /// The step of each node of `foreign`.
-pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>) -> Vec<Option<Placed>> {
+pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>) -> Vec<Option<Placed>> {
     let tokens = Tokens::new(prepared, foreign);
     let mut placed = Search::new(prepared, foreign, &tokens).run();
     settle::settle(prepared, foreign, &mut placed);

@@ -9,9 +9,9 @@
 //! Nodes that are the same in every run (tables, masks) tell little, and in some graphs they are the most. There the
 //! others are laid first, without them; then these are laid between the others, which stay where they are.
 
+use super::super::lists::Lists;
 use super::contest::Contest;
 use super::foreign::{Foreign, ForeignNode, Operand};
-use super::lists::Lists;
 use super::prepared::Prepared;
 use super::reference::Source;
 use super::rows::Rows;
@@ -115,7 +115,7 @@ enum Laid {
 }
 
 impl Laid {
-    fn around(pins: Vec<Option<Pin>>, foreign: &Foreign<'_, '_>) -> Self {
+    fn around(pins: Vec<Option<Pin>>, foreign: &Foreign<'_>) -> Self {
         let mut limits = vec![NONE; pins.len()];
         let mut limit = NONE;
         for ((slot, pin), node) in limits.iter_mut().zip(&pins).zip(&foreign.nodes).rev() {
@@ -130,7 +130,7 @@ impl Laid {
 
 pub struct Search<'a> {
     prepared: &'a Prepared<'a>,
-    foreign: &'a Foreign<'a, 'a>,
+    foreign: &'a Foreign<'a>,
     tokens: &'a Tokens,
     /// By weight: the steps that read it.
     weight_readers: Lists<u32>,
@@ -153,7 +153,7 @@ struct Scratch {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a, 'a>, tokens: &'a Tokens) -> Self {
+    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a>, tokens: &'a Tokens) -> Self {
         let weights = |source: &Source| match source {
             Source::Weight(weight) => Some(*weight),
             _ => None,

@@ -12,7 +12,7 @@ use super::reference::Source;
 use super::search::Placed;
 
 /// Moves the placed nodes to where they belong.
-pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_>, placed: &mut [Option<Placed>]) {
     settle_extras(prepared, foreign, placed);
     // TorchScript's exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
     if !foreign.is_of_torchscript {
@@ -21,7 +21,7 @@ pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [
 }
 
 /// A node without a token goes to the step that all its readers belong to, if that step is a neighbour in the order.
-fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_>, placed: &mut [Option<Placed>]) {
     let mut next_match: Option<u32> = None;
     for i in (0..placed.len()).rev() {
         let Some(Some(place)) = placed.get(i).copied() else { continue };
@@ -61,7 +61,7 @@ fn reads(prepared: &Prepared<'_>, step: u32, source: u32) -> bool {
 }
 
 /// The last node of a step whose only reader has no node goes to that reader.
-fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_>, placed: &mut [Option<Placed>]) {
     let steps = prepared.reference.len();
     let mut last: Vec<Option<u32>> = vec![None; steps];
     for (i, place) in placed.iter().enumerate() {
@@ -90,7 +90,7 @@ fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut
 /// The only reader of a step, if nothing stands for it and the node of the step can have taken it in.
 fn absorbed_reader(
     prepared: &Prepared<'_>,
-    foreign: &Foreign<'_, '_>,
+    foreign: &Foreign<'_>,
     last: &[Option<u32>],
     step: u32,
     node: u32,

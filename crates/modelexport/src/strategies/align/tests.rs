@@ -7,9 +7,9 @@ use modelexport_graph::onnx::{self, Model, Node, Tensor, ValueInfo};
 use modelexport_graph::{DType, Method, ModuleTree, ScopeId, Scopes};
 
 use super::super::evidence::Calls;
+use super::super::facts::Fact;
 use super::super::graph::GraphView;
 use super::super::{Attribution, Draft};
-use super::facts::Fact;
 use super::foreign::Foreign;
 use super::prepared::Prepared;
 use super::reference::{Reference, Source, Step};
