@@ -17,6 +17,7 @@ use super::initializers::{add_initializers, readers, readers_in};
 use super::node_claim::{Claim, Frame};
 use super::tag_tree::TagTree;
 use super::{Evidence, EvidenceKind, Hierarchy, RecordedTag};
+use crate::strategies::graph::{TextId, Texts};
 use crate::strategies::{GraphBuilder, GraphView};
 use crate::tags::Tags;
 
@@ -54,17 +55,17 @@ pub struct PlacedGraph {
     pub calls: Vec<Option<ScopeId>>,
 }
 
-/// Reads a model and places its nodes at once, without having them in memory.
+/// Reads a model and places its nodes at once, without having them in memory. The sidecar loses its nodes.
 pub fn read_onnx(
     sources: &Sources,
     source: SourceId,
-    sidecar: Option<&Sidecar>,
+    sidecar: Option<&mut Sidecar>,
 ) -> Result<(PlacedGraph, Hierarchy), onnx::Error> {
-    struct Both<'a> {
-        placer: Placer<'a>,
+    struct Both {
+        placer: Placer,
         builder: GraphBuilder,
     }
-    impl Parts for Both<'_> {
+    impl Parts for Both {
         fn node(&mut self, node: &mut Node) -> bool {
             self.placer.note(node, None);
             self.builder.node(node)
@@ -74,7 +75,10 @@ pub fn read_onnx(
             false
         }
     }
-    let mut both = Both { placer: Placer::new(sidecar), builder: GraphBuilder::new(false) };
+    let placer = Placer::new(sidecar.as_deref());
+    let has_sidecar = sidecar.is_some();
+    sidecar.into_iter().for_each(|sidecar| sidecar.nodes = Vec::new());
+    let mut both = Both { placer, builder: GraphBuilder::new(false) };
     let model = onnx::read_parts(sources, source, &mut both)?;
     let Both { mut placer, builder } = both;
     placer.note_functions(&model);
@@ -82,7 +86,7 @@ pub fn read_onnx(
     let graph = builder.finish(&model);
     let calls: Vec<Option<ScopeId>> = placer.notes.iter().map(|note| note.scope).collect();
     let mut hierarchy = placer.finish();
-    if sidecar.is_none() {
+    if !has_sidecar {
         let readers = readers_in(&graph, &calls, &hierarchy);
         add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|_, number| {
             readers.get(number).copied().flatten()
@@ -102,7 +106,7 @@ struct Note {
 }
 
 #[derive(Default)]
-struct Placer<'a> {
+struct Placer {
     tree: ModuleTree,
     scopes: Scopes,
     evidence: Evidence,
@@ -110,8 +114,7 @@ struct Placer<'a> {
     notes: Vec<Note>,
     executed: u32,
     has_sidecar: bool,
-    /// The sidecar's modules by node name, with the calls on the way to them.
-    sidecar_nodes: HashMap<&'a str, (ModuleId, &'a [u32])>,
+    sidecar_nodes: SidecarNodes,
     /// The shallowest module whose nodes have a tag.
     by_tag: HashMap<Name, ModuleId>,
     recorded: Vec<RecordedTag>,
@@ -119,14 +122,45 @@ struct Placer<'a> {
     tags_only: Option<Tags>,
 }
 
-impl<'a> Placer<'a> {
-    fn new(sidecar: Option<&'a Sidecar>) -> Self {
+/// The modules that a sidecar names for nodes, by name of the node.
+#[derive(Default)]
+struct SidecarNodes {
+    names: Texts,
+    /// By name.
+    modules: Vec<Option<ModuleId>>,
+    /// The calls on the way to the module, where not all are the first.
+    calls: HashMap<TextId, Vec<u32>>,
+}
+
+impl SidecarNodes {
+    /// The last node of a name counts.
+    fn insert(&mut self, name: &str, module: ModuleId, calls: &[u32]) {
+        let name = self.names.add(name);
+        self.modules.resize(self.names.len(), None);
+        if let Some(slot) = self.modules.get_mut(name.0 as usize) {
+            *slot = Some(module);
+        }
+        self.calls.remove(&name);
+        if !calls.is_empty() {
+            self.calls.insert(name, calls.to_vec());
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<(ModuleId, Vec<u32>)> {
+        let name = self.names.find(name)?;
+        let module = self.modules.get(name.0 as usize).copied().flatten()?;
+        Some((module, self.calls.get(&name).cloned().unwrap_or_default()))
+    }
+}
+
+impl Placer {
+    fn new(sidecar: Option<&Sidecar>) -> Self {
         let mut placer = Placer::default();
         sidecar.into_iter().for_each(|sidecar| placer.read_sidecar(sidecar));
         placer
     }
 
-    fn read_sidecar(&mut self, sidecar: &'a Sidecar) {
+    fn read_sidecar(&mut self, sidecar: &Sidecar) {
         self.has_sidecar = true;
         for entry in &sidecar.modules {
             let id = self.tree.insert(&entry.path);
@@ -150,7 +184,7 @@ impl<'a> Placer<'a> {
         }
         for node in &sidecar.nodes {
             if let Some(module) = self.tree.find(&node.module) {
-                self.sidecar_nodes.insert(&node.name, (module, &node.calls));
+                self.sidecar_nodes.insert(&node.name, module, &node.calls);
             }
         }
     }
@@ -193,8 +227,8 @@ impl<'a> Placer<'a> {
             }
             (None, Some((kind, frames))) => (*kind, self.enter(frames, &claim.calls)),
             (None, None) => {
-                let &(module, calls) = self.sidecar_nodes.get(name)?;
-                (EvidenceKind::Sidecar, self.enter_module(module, calls))
+                let (module, calls) = self.sidecar_nodes.find(name)?;
+                (EvidenceKind::Sidecar, self.enter_module(module, &calls))
             }
         };
         self.evidence.add(kind, 1);

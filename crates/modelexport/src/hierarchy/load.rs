@@ -57,8 +57,8 @@ fn load_pt2(path: &Path) -> Result<Loaded, Error> {
 fn load_onnx(path: &Path) -> Result<Loaded, Error> {
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
-    let (sidecar, sidecar_problem) = read_sidecar(path);
-    let (placed, hierarchy) = read_onnx(&sources, source, sidecar.as_ref())?;
+    let (mut sidecar, sidecar_problem) = read_sidecar(path);
+    let (placed, hierarchy) = read_onnx(&sources, source, sidecar.as_mut())?;
     if hierarchy.says_nothing() && sidecar.is_none() {
         return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
     }

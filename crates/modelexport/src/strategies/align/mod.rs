@@ -15,6 +15,7 @@ mod left_out;
 pub mod prepared;
 pub mod reference;
 mod rows;
+mod runs;
 pub mod search;
 pub mod settle;
 pub mod tokens;

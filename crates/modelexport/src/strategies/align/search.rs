@@ -87,7 +87,7 @@ impl Cell {
 }
 
 /// A node that keeps its place while others are laid around it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pin {
     placed: Placed,
     /// The next token of the step that is free.
@@ -95,6 +95,18 @@ pub(super) struct Pin {
 }
 
 impl Pin {
+    /// The same so many steps and tokens further.
+    pub(super) fn moved(mut self, steps: u32, tokens: u32) -> Self {
+        self.placed.step = self.placed.step.wrapping_add(steps);
+        self.next = self.next.wrapping_add(tokens);
+        self
+    }
+
+    /// How many steps and tokens `other` is further.
+    pub(super) fn distance(&self, other: &Pin) -> (u32, u32) {
+        (other.placed.step.wrapping_sub(self.placed.step), other.next.wrapping_sub(self.next))
+    }
+
     #[cfg(test)]
     pub(super) fn step(&self) -> u32 {
         self.placed.step

@@ -90,12 +90,12 @@ fn load_onnx(path: &Path) -> Result<Evidence, Error> {
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let beside = sidecar::path_beside(path);
-    let sidecar = match sidecar::read(&beside) {
+    let mut sidecar = match sidecar::read(&beside) {
         Ok(sidecar) => Some(sidecar),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error.into()),
     };
-    let (placed, found) = hierarchy::read_onnx(&sources, source, sidecar.as_ref())?;
+    let (placed, found) = hierarchy::read_onnx(&sources, source, sidecar.as_mut())?;
     let hierarchy::PlacedGraph { graph, calls, .. } = placed;
     from_onnx::from_placed(graph, calls, found, sidecar)
         .ok_or_else(|| Error::NoHierarchy { path: path.to_owned(), sidecar: beside })

@@ -18,8 +18,7 @@ use super::facts::{Fact, FactId, Facts};
 pub use build::GraphBuilder;
 use constants::Constants;
 pub use constants::{Constant, ConstantId, Content};
-pub use texts::TextId;
-use texts::Texts;
+pub use texts::{TextId, Texts};
 
 /// Index into the nodes of a [`GraphView`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
