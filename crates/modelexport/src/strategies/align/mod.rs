@@ -23,6 +23,7 @@ pub mod weights;
 
 use modelexport_graph::Method;
 
+use super::evidence::Calls;
 use super::{Attribution, Context, Draft, StepNumber};
 use foreign::{Foreign, Operand};
 use prepared::Prepared;
@@ -48,7 +49,7 @@ pub(super) fn draft(
 ) -> Draft {
     let foreign = Foreign::new(context.graph, &reference.inputs, &|value| classes.of_value(context, value));
     let prepared = Prepared::new(reference);
-    let placed = align(&prepared, &foreign);
+    let placed = align(&prepared, &foreign, context.evidence.calls());
     let mut draft: Draft = vec![None; context.graph.len()];
     for ((node, place), i) in foreign.nodes.iter().zip(&placed).zip(0..) {
         let Some(place) = place else { continue };
@@ -75,11 +76,11 @@ pub(super) fn draft(
     draft
 }
 
-/// The step of each node of `foreign`.
-pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>) -> Vec<Option<Placed>> {
+/// The step of each node of `foreign`. `calls` are those that the steps ran in.
+pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls) -> Vec<Option<Placed>> {
     let tokens = Tokens::new(prepared, foreign);
     let mut placed = Search::new(prepared, foreign, &tokens).run();
-    settle::settle(prepared, foreign, &mut placed);
+    settle::settle(prepared, foreign, calls, &mut placed);
     placed
 }
 

@@ -149,7 +149,6 @@ fn beginning(context: &Context<'_>, name: &str) -> Option<super::evidence::Param
 #[cfg(test)]
 mod tests {
     use modelexport_graph::onnx::{Graph, Model, Node, Tensor};
-    use modelexport_io::onnx::OnnxFile;
     use modelexport_io::source::Sources;
 
     use super::*;
@@ -199,13 +198,14 @@ mod tests {
             node("m", "MatMul", &["d", "fc.weight"], "y", "fc"),
         ];
         let model = model(nodes, &["block.conv.weight", "fc.weight"]);
-        evidence::of_tagged(OnnxFile { model, sources: Sources::new() }, None).unwrap()
+        evidence::of_tagged(model, None).unwrap()
     }
 
     fn retagged(made: &Model) -> Vec<(String, Vec<String>, Method)> {
         let evidence = original();
         let policy = Policy::default();
-        let found = attributions(made, &Sources::new(), &evidence, Strategy::Retag, &policy).unwrap();
+        let graph = GraphView::new(made);
+        let found = attributions(&graph, &Sources::new(), &evidence, Strategy::Retag, &policy).unwrap();
         let path = |module| evidence.modules.get(module).unwrap().path.to_string();
         let row = |found: &Attribution| {
             let fused = found.fused.iter().map(|&module| path(module)).collect();
