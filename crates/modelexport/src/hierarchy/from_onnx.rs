@@ -61,38 +61,57 @@ pub fn read_onnx(
     source: SourceId,
     sidecar: Option<&mut Sidecar>,
 ) -> Result<(PlacedGraph, Hierarchy), onnx::Error> {
-    struct Both {
-        placer: Placer,
-        builder: GraphBuilder,
-    }
-    impl Parts for Both {
-        fn node(&mut self, node: &mut Node) -> bool {
-            self.placer.note(node, None);
-            self.builder.node(node)
-        }
-
-        fn value_info(&mut self, _: &ValueInfo) -> bool {
-            false
-        }
-    }
-    let placer = Placer::new(sidecar.as_deref());
-    let has_sidecar = sidecar.is_some();
-    sidecar.into_iter().for_each(|sidecar| sidecar.nodes = Vec::new());
-    let mut both = Both { placer, builder: GraphBuilder::new(false) };
-    let model = onnx::read_parts(sources, source, &mut both)?;
-    let Both { mut placer, builder } = both;
-    placer.note_functions(&model);
-    placer.place_rest();
-    let graph = builder.finish(&model);
-    let calls: Vec<Option<ScopeId>> = placer.notes.iter().map(|note| note.scope).collect();
-    let mut hierarchy = placer.finish();
-    if !has_sidecar {
-        let readers = readers_in(&graph, &calls, &hierarchy);
-        add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|_, number| {
-            readers.get(number).copied().flatten()
-        });
-    }
+    let mut reading = Reading::new(sidecar, false);
+    let model = onnx::read_parts(sources, source, &mut reading)?;
+    let (graph, calls, hierarchy) = reading.finish(&model);
     Ok((PlacedGraph { model, graph, calls }, hierarchy))
+}
+
+/// Places the nodes of a model while it is read, and makes its graph.
+pub(crate) struct Reading {
+    placer: Placer,
+    builder: GraphBuilder,
+}
+
+impl Reading {
+    /// The sidecar loses its nodes. `reads_marks`: the graph tells what metadata say.
+    pub(crate) fn new(sidecar: Option<&mut Sidecar>, reads_marks: bool) -> Self {
+        let placer = Placer::new(sidecar.as_deref());
+        sidecar.into_iter().for_each(|sidecar| sidecar.nodes = Vec::new());
+        Reading { placer, builder: GraphBuilder::new(reads_marks) }
+    }
+
+    /// The graph of the model that was read, where its nodes ran, and its modules.
+    pub(crate) fn finish(self, model: &Model) -> (GraphView, Vec<Option<ScopeId>>, Hierarchy) {
+        let Reading { mut placer, builder } = self;
+        placer.note_functions(model);
+        placer.place_rest();
+        let graph = builder.finish(model);
+        let calls: Vec<Option<ScopeId>> = placer.notes.iter().map(|note| note.scope).collect();
+        let has_sidecar = placer.has_sidecar;
+        let mut hierarchy = placer.finish();
+        if !has_sidecar {
+            let readers = readers_in(&graph, &calls, &hierarchy);
+            add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|_, number| {
+                readers.get(number).copied().flatten()
+            });
+        }
+        (graph, calls, hierarchy)
+    }
+}
+
+impl Parts for Reading {
+    fn node(&mut self, node: &mut Node) -> bool {
+        let claim = Claim::of(node);
+        let is_kept = self.builder.node_with(node, Some(&claim));
+        self.placer.note_claimed(node, claim, None);
+        is_kept
+    }
+
+    /// Who goes by what nodes say does not look at types.
+    fn value_info(&mut self, _: &ValueInfo) -> bool {
+        false
+    }
 }
 
 /// What is known of a node until all are placed.
@@ -191,8 +210,12 @@ impl Placer {
 
     /// Places a node that names its module, and the nodes of its subgraphs.
     fn note(&mut self, node: &Node, holder: Option<u32>) {
+        self.note_claimed(node, Claim::of(node), holder);
+    }
+
+    /// The same for a node that says `claim`.
+    fn note_claimed(&mut self, node: &Node, claim: Claim, holder: Option<u32>) {
         let number = self.notes.len() as u32;
-        let claim = Claim::of(node);
         let method = claim.method.unwrap_or(Method::Scope);
         let mut note = Note { scope: None, method, holder, tag: None };
         match self.place_by_module(&claim, &node.name) {

@@ -13,6 +13,7 @@ use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
 use crate::tags::Tags;
 
 pub use evidence::{Evidence, EvidenceKind};
+pub(crate) use from_onnx::Reading;
 pub use from_onnx::{PlacedGraph, from_onnx, read_onnx};
 pub use from_program::from_program;
 pub use initializers::readers;

@@ -16,8 +16,10 @@ use modelexport_io::{external_data, spliced_file};
 use crate::Error;
 use crate::embedding::Embed;
 use crate::export::model_first;
+use crate::hierarchy::Reading;
 use crate::policy::Policy;
 use crate::sidecar_file;
+use crate::strategies::evidence;
 use crate::strategies::graph::TextId;
 use crate::strategies::{
     self, Anchors, Attributions, Context, Evidence, GraphBuilder, GraphView, NodeId, Strategy,
@@ -51,6 +53,24 @@ impl ForeignFile {
         let model = onnx::read_parts(&sources, source, &mut builder)?;
         let (file, _) = Self::resolve(path, model, sources, source, |model| builder.finish(model));
         Ok(file)
+    }
+
+    /// Opens a file that is its own evidence, with the sidecar beside it; `None` if it tells nothing.
+    pub fn open_as_evidence(
+        path: &Path,
+        mut sidecar: Option<Sidecar>,
+    ) -> Result<(Self, Option<Evidence>), Error> {
+        let mut sources = Sources::new();
+        let source = sources.add_file(path)?;
+        let mut reading = Reading::new(sidecar.as_mut(), true);
+        let model = onnx::read_parts(&sources, source, &mut reading)?;
+        let mut evidence = None;
+        let (file, _) = Self::resolve(path, model, sources, source, |model| {
+            let (graph, calls, found) = reading.finish(model);
+            evidence = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            graph
+        });
+        Ok((file, evidence))
     }
 
     /// Opens a file, and gives its model, too.

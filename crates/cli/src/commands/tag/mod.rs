@@ -12,7 +12,6 @@ use modelexport::strategies::evidence::{self, EvidenceFormat};
 use modelexport::strategies::{Evidence, Strategy};
 use modelexport::tag::{self, ForeignFile};
 use modelexport::tags::Tags;
-use modelexport_graph::onnx::Model;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::sidecar;
 
@@ -156,28 +155,23 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     Ok(ExitStatus::Success)
 }
 
-/// Opens a file that is its own evidence.
+/// Opens a file that is its own evidence, together with the sidecar beside it.
 fn open_as_evidence(path: &Path) -> Result<(ForeignFile, Evidence), Failure> {
-    let (file, mut model) = ForeignFile::open_with_model(path)?;
-    let evidence = own_evidence(&file, &mut model).map_err(|error| {
-        Failure::from(error).with_hint(Some(
+    let beside = sidecar::path_beside(path);
+    let sidecar = match sidecar::read(&beside) {
+        Ok(sidecar) => Some(sidecar),
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(modelexport::Error::from(error).into()),
+    };
+    let (file, evidence) = ForeignFile::open_as_evidence(path, sidecar)?;
+    let nothing = modelexport::Error::NoHierarchy { path: path.to_owned(), sidecar: beside };
+    let evidence = evidence.ok_or_else(|| {
+        Failure::from(nothing).with_hint(Some(
             "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that this \
              one was made from",
         ))
     })?;
     Ok((file, evidence))
-}
-
-/// What the file and the sidecar beside it say.
-fn own_evidence(file: &ForeignFile, model: &mut Model) -> Result<Evidence, modelexport::Error> {
-    let beside = sidecar::path_beside(&file.path);
-    let sidecar = match sidecar::read(&beside) {
-        Ok(sidecar) => Some(sidecar),
-        Err(error) if error.is_not_found() => None,
-        Err(error) => return Err(error.into()),
-    };
-    evidence::from_itself(model, &file.graph, sidecar)
-        .ok_or_else(|| modelexport::Error::NoHierarchy { path: file.path.clone(), sidecar: beside })
 }
 
 /// The strategy that was asked for, else the one that tells most.

@@ -23,7 +23,8 @@ fn calls_of(model: &Model) -> Vec<Option<ScopeId>> {
     calls
 }
 
-fn from_hierarchy(
+/// What a file tells of whose `graph` the nodes are placed: `calls` are their places. `None` if that is nothing.
+pub(crate) fn from_hierarchy(
     graph: &GraphView,
     calls: &[Option<ScopeId>],
     found: Hierarchy,

@@ -21,6 +21,7 @@ use super::graph::{GraphView, NodeId, TextId};
 use crate::tags::Tags;
 
 pub use calls::Calls;
+pub(crate) use from_onnx::from_hierarchy;
 pub use from_onnx::{from_itself, from_onnx as of_tagged};
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};

@@ -45,18 +45,26 @@ struct Texts {
 
 impl Parts for GraphBuilder {
     fn node(&mut self, node: &mut Node) -> bool {
-        let number = self.nodes.len() as u32;
-        self.add(node);
-        let is_kept = is_kept(node);
-        if is_kept {
-            self.kept.push(number);
-        }
-        is_kept
+        let claim = self.reads_marks.then(|| claim_of(node)).flatten();
+        self.node_with(node, claim.as_ref())
     }
 
     fn value_info(&mut self, info: &ValueInfo) -> bool {
         self.add_info(info);
         false
+    }
+}
+
+impl GraphBuilder {
+    /// Takes a node that says `claim` of itself. Whether the model has to keep it.
+    pub(crate) fn node_with(&mut self, node: &Node, claim: Option<&Claim>) -> bool {
+        let number = self.nodes.len() as u32;
+        self.add(node, claim);
+        let is_kept = is_kept(node);
+        if is_kept {
+            self.kept.push(number);
+        }
+        is_kept
     }
 }
 
@@ -84,7 +92,7 @@ impl GraphBuilder {
     /// The graph of a model that is in memory.
     pub fn of_model(model: &Model) -> GraphView {
         let mut builder = GraphBuilder::new(true);
-        model.graph.nodes.iter().for_each(|node| builder.add(node));
+        model.graph.nodes.iter().for_each(|node| builder.add(node, claim_of(node).as_ref()));
         model.graph.value_infos.iter().for_each(|info| builder.add_info(info));
         let nodes = (0..).zip(&model.graph.nodes);
         builder.link(model, nodes.filter(|(_, node)| is_kept(node)))
@@ -96,7 +104,7 @@ impl GraphBuilder {
         self.link(model, kept.into_iter().zip(&model.graph.nodes))
     }
 
-    fn add(&mut self, node: &Node) {
+    fn add(&mut self, node: &Node, claim: Option<&Claim>) {
         let number = self.nodes.len() as u32;
         let view = &mut self.view;
         self.nodes.push(texts_of(view, node));
@@ -105,7 +113,8 @@ impl GraphBuilder {
         if let Some(tensor) = tensor_of(node).filter(|tensor| !is_external(tensor)) {
             self.constants.push((number, view.constants.add(tensor)));
         }
-        if let Some(mark) = mark_of(view, node).filter(|_| self.reads_marks) {
+        let mark = claim.filter(|_| self.reads_marks).map(|claim| mark_of(view, claim));
+        if let Some(mark) = mark.filter(|mark| mark.path.is_some() || mark.tag.is_some()) {
             self.marks.push((number, mark));
         }
     }
@@ -166,14 +175,16 @@ fn tensor_of(node: &Node) -> Option<&Tensor> {
     }
 }
 
-fn mark_of(view: &mut GraphView, node: &Node) -> Option<NodeMark> {
-    if node.metadata.is_empty() && node.doc_string.is_empty() {
-        return None;
-    }
-    let claim = Claim::of(node);
-    let deepest = claim.stack.and_then(|(_, mut frames)| frames.pop()).map(|frame| frame.path);
-    let mut add = |text: Option<String>| text.map(|text| view.texts.add(&text));
-    Some(NodeMark { path: add(claim.module.or(deepest)), tag: add(claim.tag) })
+/// What a node says of itself; `None` if it has nothing to say it with.
+fn claim_of(node: &Node) -> Option<Claim> {
+    let is_bare = node.metadata.is_empty() && node.doc_string.is_empty();
+    (!is_bare).then(|| Claim::of(node))
+}
+
+fn mark_of(view: &mut GraphView, claim: &Claim) -> NodeMark {
+    let deepest = claim.stack.as_ref().and_then(|(_, frames)| frames.last()).map(|frame| &frame.path);
+    let mut add = |text: Option<&String>| text.map(|text| view.texts.add(text));
+    NodeMark { path: add(claim.module.as_ref().or(deepest)), tag: add(claim.tag.as_ref()) }
 }
 
 fn info_of(facts: &mut Facts, info: &ValueInfo) -> Info {
@@ -336,7 +347,8 @@ impl Linker {
             if let Some(tensor) = tensor_of(node) {
                 self.add_constant(id, tensor);
             }
-            if let Some(mark) = mark_of(&mut self.view, node).filter(|_| self.reads_marks) {
+            if let Some(claim) = claim_of(node).filter(|_| self.reads_marks) {
+                let mark = mark_of(&mut self.view, &claim);
                 self.view.marks.push((id, mark));
             }
             self.add_subgraphs(id, node, names);
