@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use modelexport_graph::onnx::Node;
+use modelexport_graph::onnx::{Attribute, AttributeValue, Node, ValueInfo};
+use modelexport_io::onnx::Parts;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::source::Sources;
 use modelexport_io::{onnx, sidecar, spliced_file};
@@ -48,17 +49,10 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
-    let (mut nodes, mut tagged_nodes) = (0, 0);
-    let mut count = |node: &mut Node| {
-        nodes += 1;
-        tagged_nodes += u64::from(is_tagged(node));
-        (node.doc_string, node.metadata) = (String::new(), Vec::new());
-    };
-    let mut model = onnx::read_nodes(&sources, source, &mut |node| {
-        count(node);
-        node.subgraphs_mut().for_each(|graph| graph.for_each_node_mut(&mut count));
-    })?;
-    model.functions.iter_mut().for_each(|function| function.for_each_node_mut(&mut count));
+    let mut counts = Counts::default();
+    let model = onnx::read_parts(&sources, source, &mut counts)?;
+    model.functions.iter().for_each(|function| function.for_each_node(&mut |node| counts.add(node)));
+    let Counts { nodes, tagged_nodes } = counts;
     let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
     let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
@@ -74,6 +68,39 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         removed_sidecar: remove_sidecar(output)?,
         weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
     })
+}
+
+#[derive(Default)]
+struct Counts {
+    nodes: u64,
+    tagged_nodes: u64,
+}
+
+impl Counts {
+    fn add(&mut self, node: &Node) {
+        self.nodes += 1;
+        self.tagged_nodes += u64::from(is_tagged(node));
+    }
+}
+
+impl Parts for Counts {
+    /// Only nodes that hold tensors are needed once they are counted: these may name files.
+    fn node(&mut self, node: &mut Node) -> bool {
+        self.add(node);
+        node.subgraphs().for_each(|graph| graph.for_each_node(&mut |node| self.add(node)));
+        let may_hold_tensors = |attribute: &Attribute| {
+            let is_plain = matches!(
+                attribute.value,
+                AttributeValue::Int(_) | AttributeValue::Ints(_) | AttributeValue::Float(_)
+            );
+            !is_plain
+        };
+        node.attributes.iter().any(may_hold_tensors)
+    }
+
+    fn value_info(&mut self, _: &ValueInfo) -> bool {
+        false
+    }
 }
 
 /// Whether a node carries our tags.

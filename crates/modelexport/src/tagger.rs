@@ -219,7 +219,18 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let mut nodes = Vec::with_capacity(model.graph.nodes.len());
+    describe_nodes(&mut |visit| model.for_each_node(&mut |node| visit(node)), tree, scopes, tags, options)
+}
+
+/// The same for nodes that `each_node` shows, in the order of [`Model::for_each_node`].
+pub fn describe_nodes(
+    each_node: &mut dyn FnMut(&mut dyn FnMut(&Node)),
+    tree: &ModuleTree,
+    scopes: &Scopes,
+    tags: &Tags,
+    options: &Options,
+) -> Sidecar {
+    let mut nodes = Vec::new();
     let mut counts = vec![NodeCount::default(); tree.len()];
     let mut statistics = Statistics::default();
     let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
@@ -227,7 +238,7 @@ pub fn describe(
     // Nodes of one call follow each other.
     let mut last_calls = (Scopes::ROOT, later_calls(scopes, Scopes::ROOT));
 
-    model.for_each_node(&mut |node| {
+    each_node(&mut |node| {
         statistics.nodes += 1;
         let Some(origin) = &node.origin else { return };
         let placed = place(node, origin, scopes, tags);

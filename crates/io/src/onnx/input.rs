@@ -32,6 +32,10 @@ impl<'a> Input<'a> {
 
     /// The bytes from `offset` on: `wanted` of them, or fewer where the source ends.
     pub(super) fn peek(&mut self, offset: u64, wanted: usize) -> io::Result<&[u8]> {
+        // Almost always the window has them.
+        if self.holds(offset, wanted) {
+            return slice(&self.window, offset - self.window_start, wanted);
+        }
         let available = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let length = wanted.min(available);
         if let Some(bytes) = self.source.bytes() {

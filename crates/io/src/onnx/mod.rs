@@ -19,7 +19,7 @@ mod wire;
 
 pub use encode::{Chunk, Encoding, NodeTexts, encode, encoded_len};
 pub use error::{At, Error};
-pub use read::{OnnxFile, read, read_bytes, read_nodes, read_source};
+pub use read::{OnnxFile, Parts, read, read_bytes, read_nodes, read_parts, read_source};
 pub use splice::{
     CopyError, Edit, NodeEdit, NodeKey, NodeTags, NodeView, OWN_PREFIX, Piece, RECORD_KEY, Spliced, clean,
     is_shared_key, splice, strip,

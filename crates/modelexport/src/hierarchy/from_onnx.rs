@@ -7,72 +7,179 @@
 use std::collections::HashMap;
 
 use modelexport_graph::module_tree::Parameter;
-use modelexport_graph::onnx::{Model, Node, Origin};
+use modelexport_graph::onnx::{Model, Node, Origin, ValueInfo};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes, SourceId};
-use modelexport_io::onnx;
+use modelexport_io::onnx::{self, Parts};
 use modelexport_io::sidecar::Sidecar;
 use modelexport_io::source::Sources;
 
-use super::initializers::add_initializers;
+use super::initializers::{add_initializers, readers, readers_in};
 use super::node_claim::{Claim, Frame};
 use super::tag_tree::TagTree;
 use super::{Evidence, EvidenceKind, Hierarchy, RecordedTag};
+use crate::strategies::graph::{TextId, Texts};
+use crate::strategies::{GraphBuilder, GraphView};
 use crate::tags::Tags;
 
 /// Places the nodes of `model` and writes their origin. A node that nothing is known of has none afterwards.
 pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
-    let mut placer = Placer::default();
-    if let Some(sidecar) = sidecar {
-        placer.read_sidecar(sidecar);
+    let mut placer = Placer::new(sidecar);
+    model.graph.nodes.iter().for_each(|node| placer.note(node, None));
+    placer.note_functions(model);
+    placer.place_rest();
+    let mut places = placer.notes.iter().map(|note| (note.scope, note.method));
+    model.for_each_node_mut(&mut |node| {
+        let origin = |(scope, method): (Option<ScopeId>, Method)| {
+            Some(Origin { method, ..Origin::direct(scope?, None) })
+        };
+        node.origin = places.next().and_then(origin);
+    });
+    drop(places);
+    let mut hierarchy = placer.finish();
+    if sidecar.is_none() {
+        let readers = readers(model, &hierarchy);
+        add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|tensor, _| {
+            readers.get(&tensor.name).copied().flatten()
+        });
     }
-    model.for_each_node_mut(&mut |node| placer.place_by_module(node));
-    placer.complete(model, sidecar.is_some())
+    hierarchy
 }
 
-/// Reads a model and places its nodes at once. A node that is placed has given all that its texts say, and is left
-/// without them: they are most of the memory of a tagged file.
+/// A model of which the nodes are known by their places alone.
+#[derive(Debug)]
+pub struct PlacedGraph {
+    /// Without most nodes of its main graph.
+    pub model: Model,
+    pub graph: GraphView,
+    /// By node of the graph: where it ran.
+    pub calls: Vec<Option<ScopeId>>,
+}
+
+/// Reads a model and places its nodes at once, without having them in memory. The sidecar loses its nodes.
 pub fn read_onnx(
     sources: &Sources,
     source: SourceId,
-    sidecar: Option<&Sidecar>,
-) -> Result<(Model, Hierarchy), onnx::Error> {
-    let mut placer = Placer::default();
-    if let Some(sidecar) = sidecar {
-        placer.read_sidecar(sidecar);
-    }
-    let mut place = |node: &mut Node| {
-        placer.place_by_module(node);
-        if node.origin.is_some() {
-            (node.doc_string, node.metadata) = (String::new(), Vec::new());
-        }
-    };
-    let mut model = onnx::read_nodes(sources, source, &mut |node| {
-        place(node);
-        node.subgraphs_mut().for_each(|graph| graph.for_each_node_mut(&mut place));
-    })?;
-    for function in &mut model.functions {
-        function.for_each_node_mut(&mut place);
-    }
-    let hierarchy = placer.complete(&mut model, sidecar.is_some());
-    Ok((model, hierarchy))
+    sidecar: Option<&mut Sidecar>,
+) -> Result<(PlacedGraph, Hierarchy), onnx::Error> {
+    let mut reading = Reading::new(sidecar, false);
+    let model = onnx::read_parts(sources, source, &mut reading)?;
+    let (graph, calls, hierarchy) = reading.finish(&model);
+    Ok((PlacedGraph { model, graph, calls }, hierarchy))
 }
+
+/// Places the nodes of a model while it is read, and makes its graph.
+pub(crate) struct Reading {
+    placer: Placer,
+    builder: GraphBuilder,
+}
+
+impl Reading {
+    /// The sidecar loses its nodes. `reads_marks`: the graph tells what metadata say.
+    pub(crate) fn new(sidecar: Option<&mut Sidecar>, reads_marks: bool) -> Self {
+        let placer = Placer::new(sidecar.as_deref());
+        sidecar.into_iter().for_each(|sidecar| sidecar.nodes = Vec::new());
+        Reading { placer, builder: GraphBuilder::new(reads_marks) }
+    }
+
+    /// The graph of the model that was read, where its nodes ran, and its modules.
+    pub(crate) fn finish(self, model: &Model) -> (GraphView, Vec<Option<ScopeId>>, Hierarchy) {
+        let Reading { mut placer, builder } = self;
+        placer.note_functions(model);
+        placer.place_rest();
+        let graph = builder.finish(model);
+        let calls: Vec<Option<ScopeId>> = placer.notes.iter().map(|note| note.scope).collect();
+        let has_sidecar = placer.has_sidecar;
+        let mut hierarchy = placer.finish();
+        if !has_sidecar {
+            let readers = readers_in(&graph, &calls, &hierarchy);
+            add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|_, number| {
+                readers.get(number).copied().flatten()
+            });
+        }
+        (graph, calls, hierarchy)
+    }
+}
+
+impl Parts for Reading {
+    fn node(&mut self, node: &mut Node) -> bool {
+        let claim = Claim::of(node);
+        let is_kept = self.builder.node_with(node, Some(&claim));
+        self.placer.note_claimed(node, claim, None);
+        is_kept
+    }
+
+    /// Who goes by what nodes say does not look at types.
+    fn value_info(&mut self, _: &ValueInfo) -> bool {
+        false
+    }
+}
+
+/// What is known of a node until all are placed.
+struct Note {
+    scope: Option<ScopeId>,
+    method: Method,
+    /// The node in whose subgraph it lies.
+    holder: Option<u32>,
+    /// Of a node that did not name its module.
+    tag: Option<Name>,
+}
+
 #[derive(Default)]
-struct Placer<'a> {
+struct Placer {
     tree: ModuleTree,
     scopes: Scopes,
     evidence: Evidence,
+    /// In the order of [`Model::for_each_node`].
+    notes: Vec<Note>,
     executed: u32,
     has_sidecar: bool,
-    /// The sidecar's modules by node name, with the calls on the way to them.
-    sidecar_nodes: HashMap<&'a str, (ModuleId, &'a [u32])>,
+    sidecar_nodes: SidecarNodes,
     /// The shallowest module whose nodes have a tag.
     by_tag: HashMap<Name, ModuleId>,
     recorded: Vec<RecordedTag>,
     recorded_index: HashMap<(ModuleId, Name), usize>,
+    tags_only: Option<Tags>,
 }
 
-impl<'a> Placer<'a> {
-    fn read_sidecar(&mut self, sidecar: &'a Sidecar) {
+/// The modules that a sidecar names for nodes, by name of the node.
+#[derive(Default)]
+struct SidecarNodes {
+    names: Texts,
+    /// By name.
+    modules: Vec<Option<ModuleId>>,
+    /// The calls on the way to the module, where not all are the first.
+    calls: HashMap<TextId, Vec<u32>>,
+}
+
+impl SidecarNodes {
+    /// The last node of a name counts.
+    fn insert(&mut self, name: &str, module: ModuleId, calls: &[u32]) {
+        let name = self.names.add(name);
+        self.modules.resize(self.names.len(), None);
+        if let Some(slot) = self.modules.get_mut(name.0 as usize) {
+            *slot = Some(module);
+        }
+        self.calls.remove(&name);
+        if !calls.is_empty() {
+            self.calls.insert(name, calls.to_vec());
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<(ModuleId, Vec<u32>)> {
+        let name = self.names.find(name)?;
+        let module = self.modules.get(name.0 as usize).copied().flatten()?;
+        Some((module, self.calls.get(&name).cloned().unwrap_or_default()))
+    }
+}
+
+impl Placer {
+    fn new(sidecar: Option<&Sidecar>) -> Self {
+        let mut placer = Placer::default();
+        sidecar.into_iter().for_each(|sidecar| placer.read_sidecar(sidecar));
+        placer
+    }
+
+    fn read_sidecar(&mut self, sidecar: &Sidecar) {
         self.has_sidecar = true;
         for entry in &sidecar.modules {
             let id = self.tree.insert(&entry.path);
@@ -96,87 +203,88 @@ impl<'a> Placer<'a> {
         }
         for node in &sidecar.nodes {
             if let Some(module) = self.tree.find(&node.module) {
-                self.sidecar_nodes.insert(&node.name, (module, &node.calls));
+                self.sidecar_nodes.insert(&node.name, module, &node.calls);
             }
         }
+    }
+
+    /// Places a node that names its module, and the nodes of its subgraphs.
+    fn note(&mut self, node: &Node, holder: Option<u32>) {
+        self.note_claimed(node, Claim::of(node), holder);
+    }
+
+    /// The same for a node that says `claim`.
+    fn note_claimed(&mut self, node: &Node, claim: Claim, holder: Option<u32>) {
+        let number = self.notes.len() as u32;
+        let method = claim.method.unwrap_or(Method::Scope);
+        let mut note = Note { scope: None, method, holder, tag: None };
+        match self.place_by_module(&claim, &node.name) {
+            Some(scope) => {
+                note.scope = Some(scope);
+                if let Some(tag) = claim.tag {
+                    self.record(self.scopes.module(scope), &tag.into());
+                }
+            }
+            None => note.tag = claim.tag.map(Name::from),
+        }
+        self.notes.push(note);
+        for inner in node.subgraphs().flat_map(|graph| &graph.nodes) {
+            self.note(inner, Some(number));
+        }
+    }
+
+    fn note_functions(&mut self, model: &Model) {
+        for function in &model.functions {
+            function.nodes.iter().for_each(|node| self.note(node, None));
+        }
+    }
+
+    fn place_by_module(&mut self, claim: &Claim, name: &str) -> Option<ScopeId> {
+        let (kind, scope) = match (&claim.module, &claim.stack) {
+            (Some(module), Some((_, frames))) if ends_in(frames, module) => {
+                (EvidenceKind::Modelexport, self.enter(frames, &claim.calls))
+            }
+            (Some(module), _) => {
+                let id = self.tree.insert(module);
+                (EvidenceKind::Modelexport, self.enter_module(id, &claim.calls))
+            }
+            (None, Some((kind, frames))) => (*kind, self.enter(frames, &claim.calls)),
+            (None, None) => {
+                let (module, calls) = self.sidecar_nodes.find(name)?;
+                (EvidenceKind::Sidecar, self.enter_module(module, &calls))
+            }
+        };
+        self.evidence.add(kind, 1);
+        Some(scope)
     }
 
     /// Places what did not name its module, once all that did are placed.
-    fn complete(mut self, model: &mut Model, has_sidecar: bool) -> Hierarchy {
+    fn place_rest(&mut self) {
         let mut tag_tree = TagTree::default();
         let tags_only = self.evidence.is_empty();
-        let mut by_tag = |placer: &mut Placer, tag: &str| {
-            if tags_only { Some(tag_tree.insert(tag)) } else { placer.by_tag.get(tag).copied() }
-        };
-        self.place_rest(&mut model.graph.nodes, None, &mut by_tag);
-        for function in &mut model.functions {
-            self.place_rest(&mut function.nodes, None, &mut by_tag);
-        }
-        let mut hierarchy = match tags_only && !self.evidence.is_empty() {
-            true => self.finish_from_tags(model, tag_tree),
-            false => self.finish(model),
-        };
-        if !has_sidecar {
-            add_initializers(model, &mut hierarchy);
-        }
-        hierarchy
-    }
-
-    fn place_by_module(&mut self, node: &mut Node) {
-        let claim = Claim::of(node);
-        let (kind, scope) = match (claim.module, claim.stack) {
-            (Some(module), Some((_, frames))) if ends_in(&frames, &module) => {
-                (EvidenceKind::Modelexport, self.enter(&frames, &claim.calls))
-            }
-            (Some(module), _) => {
-                let id = self.tree.insert(&module);
-                (EvidenceKind::Modelexport, self.enter_module(id, &claim.calls))
-            }
-            (None, Some((kind, frames))) => (kind, self.enter(&frames, &claim.calls)),
-            (None, None) => match self.sidecar_nodes.get(&*node.name) {
-                Some(&(module, calls)) => (EvidenceKind::Sidecar, self.enter_module(module, calls)),
-                None => {
-                    node.origin = None;
-                    return;
-                }
-            },
-        };
-        let module = self.scopes.module(scope);
-        if let Some(tag) = claim.tag {
-            self.record(module, &tag.into());
-        }
-        let method = claim.method.unwrap_or(Method::Scope);
-        self.set_origin(node, kind, scope, method);
-    }
-
-    fn place_rest(
-        &mut self,
-        nodes: &mut [Node],
-        holder: Option<ScopeId>,
-        by_tag: &mut dyn FnMut(&mut Self, &str) -> Option<ModuleId>,
-    ) {
-        for node in nodes {
-            if node.origin.is_none() {
-                let claim = Claim::of(node);
-                let tagged = claim.tag.as_deref().and_then(|tag| by_tag(self, tag));
-                let method = claim.method.unwrap_or(Method::Scope);
-                if let Some(module) = tagged {
-                    let scope = self.scopes.child(Scopes::ROOT, module, 0);
-                    self.set_origin(node, EvidenceKind::Tag, scope, method);
-                } else if let Some(scope) = holder {
-                    self.set_origin(node, EvidenceKind::Holder, scope, method);
-                }
-            }
-            let scope = node.origin.as_ref().map(|origin| origin.scope).or(holder);
-            for graph in node.subgraphs_mut() {
-                self.place_rest(&mut graph.nodes, scope, by_tag);
+        for number in 0..self.notes.len() {
+            let Some(note) = self.notes.get_mut(number).filter(|note| note.scope.is_none()) else { continue };
+            let (tag, holder) = (note.tag.take(), note.holder);
+            let tagged = tag.and_then(|tag| match tags_only {
+                true => Some(tag_tree.insert(&tag)),
+                false => self.by_tag.get(&tag).copied(),
+            });
+            let around = holder.and_then(|holder| self.notes.get(holder as usize)?.scope);
+            let (kind, scope) = match (tagged, around) {
+                (Some(module), _) => (EvidenceKind::Tag, self.scopes.child(Scopes::ROOT, module, 0)),
+                (None, Some(around)) => (EvidenceKind::Holder, around),
+                (None, None) => continue,
+            };
+            self.evidence.add(kind, 1);
+            if let Some(note) = self.notes.get_mut(number) {
+                note.scope = Some(scope);
             }
         }
-    }
-
-    fn set_origin(&mut self, node: &mut Node, kind: EvidenceKind, scope: ScopeId, method: Method) {
-        self.evidence.add(kind, 1);
-        node.origin = Some(Origin { method, ..Origin::direct(scope, None) });
+        if tags_only && !self.evidence.is_empty() {
+            self.tree = std::mem::take(&mut tag_tree.tree);
+            tag_tree.tags.resize(self.tree.len(), None);
+            self.tags_only = Some(Tags::recorded(&self.tree, &tag_tree.tags));
+        }
     }
 
     fn enter(&mut self, frames: &[Frame], calls: &[u32]) -> ScopeId {
@@ -245,16 +353,16 @@ impl<'a> Placer<'a> {
         }
     }
 
-    fn finish(self, model: &Model) -> Hierarchy {
+    fn finish(self) -> Hierarchy {
         let mut own_nodes = vec![0; self.tree.len()];
         let mut unattributed_nodes = 0;
-        model.for_each_node(&mut |node| {
-            let module = node.origin.as_ref().map(|origin| self.scopes.module(origin.scope));
+        for note in &self.notes {
+            let module = note.scope.map(|scope| self.scopes.module(scope));
             match module.and_then(|module| own_nodes.get_mut(module.0 as usize)) {
                 Some(count) => *count += 1,
                 None => unattributed_nodes += 1,
             }
-        });
+        }
         Hierarchy {
             tree: self.tree,
             scopes: self.scopes,
@@ -263,15 +371,8 @@ impl<'a> Placer<'a> {
             shared_parameters: Vec::new(),
             evidence: self.evidence,
             recorded_tags: self.recorded,
-            tags_only: None,
+            tags_only: self.tags_only,
         }
-    }
-
-    fn finish_from_tags(mut self, model: &Model, mut tags: TagTree) -> Hierarchy {
-        self.tree = std::mem::take(&mut tags.tree);
-        tags.tags.resize(self.tree.len(), None);
-        let recorded = Tags::recorded(&self.tree, &tags.tags);
-        Hierarchy { tags_only: Some(recorded), ..self.finish(model) }
     }
 }
 

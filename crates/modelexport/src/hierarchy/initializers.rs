@@ -8,20 +8,23 @@ use std::collections::HashMap;
 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::onnx::{Model, Tensor};
-use modelexport_graph::{ModuleId, Name};
+use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId};
 
 use super::Hierarchy;
+use crate::strategies::graph::TextId;
+use crate::strategies::{GraphView, NodeId};
 use crate::tensors;
 
-/// Adds the initializers of `model`, whose nodes have their origin already.
-pub(super) fn add_initializers(model: &Model, hierarchy: &mut Hierarchy) {
-    let readers = readers(model, hierarchy);
-    for tensor in &model.graph.initializers {
-        let named_after = tensor.name.rsplit_once('.').and_then(|(path, _)| hierarchy.tree.find(path));
-        let reader = || readers.get(&tensor.name).copied().flatten().filter(|_| looks_like_a_weight(tensor));
-        let Some(module) = named_after.or_else(reader).and_then(|id| hierarchy.tree.get_mut(id)) else {
-            continue;
-        };
+/// Adds initializers to the modules of `tree`. `reader` says which module reads an initializer, by it and its number.
+pub(super) fn add_initializers(
+    initializers: &[Tensor],
+    tree: &mut ModuleTree,
+    reader: &dyn Fn(&Tensor, usize) -> Option<ModuleId>,
+) {
+    for (number, tensor) in initializers.iter().enumerate() {
+        let named_after = tensor.name.rsplit_once('.').and_then(|(path, _)| tree.find(path));
+        let reader = || reader(tensor, number).filter(|_| looks_like_a_weight(tensor));
+        let Some(module) = named_after.or_else(reader).and_then(|id| tree.get_mut(id)) else { continue };
         module.parameters.push(Parameter {
             name: tensor.name.clone(),
             elements: tensors::elements(tensor),
@@ -40,14 +43,41 @@ pub fn readers<'a>(model: &'a Model, hierarchy: &Hierarchy) -> HashMap<&'a Name,
         let module = hierarchy.scopes.module(origin.scope);
         for input in &node.inputs {
             if let Some(reader) = readers.get_mut(input) {
-                *reader = Some(match *reader {
-                    Some(known) => hierarchy.tree.lowest_common_ancestor(known, module),
-                    None => module,
-                });
+                widen(reader, module, &hierarchy.tree);
             }
         }
     });
     readers
+}
+
+/// The same by the number of the initializer. `calls` are the places of the nodes of `graph`.
+pub(super) fn readers_in(
+    graph: &GraphView,
+    calls: &[Option<ScopeId>],
+    hierarchy: &Hierarchy,
+) -> Vec<Option<ModuleId>> {
+    let mut numbers: HashMap<TextId, usize> = HashMap::new();
+    let mut number_of: Vec<usize> = Vec::new();
+    for (number, value) in graph.main_initializers().enumerate() {
+        let name = graph.value(value).map(|value| value.name).unwrap_or_default();
+        number_of.push(*numbers.entry(name).or_insert(number));
+    }
+    let mut readers = vec![None; number_of.len()];
+    for (id, call) in graph.main_nodes().map(NodeId).zip(calls) {
+        let Some(module) = call.map(|call| hierarchy.scopes.module(call)) else { continue };
+        let names = graph.inputs(id).filter_map(|input| graph.value(input)).map(|value| value.name);
+        for number in names.filter_map(|name| numbers.get(&name)) {
+            if let Some(reader) = readers.get_mut(*number) {
+                widen(reader, module, &hierarchy.tree);
+            }
+        }
+    }
+    number_of.into_iter().map(|number| readers.get(number).copied().flatten()).collect()
+}
+
+/// Makes `reader` hold `module`, too.
+fn widen(reader: &mut Option<ModuleId>, module: ModuleId, tree: &ModuleTree) {
+    *reader = Some(reader.map_or(module, |known| tree.lowest_common_ancestor(known, module)));
 }
 
 /// Weights are vectors of floating-point numbers, or matrices of integers where they are quantised.

@@ -57,11 +57,11 @@ fn load_pt2(path: &Path) -> Result<Loaded, Error> {
 fn load_onnx(path: &Path) -> Result<Loaded, Error> {
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
-    let (sidecar, sidecar_problem) = read_sidecar(path);
-    let (model, hierarchy) = read_onnx(&sources, source, sidecar.as_ref())?;
+    let (mut sidecar, sidecar_problem) = read_sidecar(path);
+    let (placed, hierarchy) = read_onnx(&sources, source, sidecar.as_mut())?;
     if hierarchy.says_nothing() && sidecar.is_none() {
         return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
     }
-    let kind = FileKind::Onnx { producer: producer(&model) };
+    let kind = FileKind::Onnx { producer: producer(&placed.model) };
     Ok(Loaded { kind, hierarchy, sidecar_policy: sidecar.map(|sidecar| sidecar.policy), sidecar_problem })
 }

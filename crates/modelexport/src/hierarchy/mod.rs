@@ -13,7 +13,8 @@ use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
 use crate::tags::Tags;
 
 pub use evidence::{Evidence, EvidenceKind};
-pub use from_onnx::{from_onnx, read_onnx};
+pub(crate) use from_onnx::Reading;
+pub use from_onnx::{PlacedGraph, from_onnx, read_onnx};
 pub use from_program::from_program;
 pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};

@@ -24,7 +24,7 @@ const SPLIT: f32 = 0.5;
 const COMPARED: usize = 64;
 
 /// Gives every node an attribution.
-pub fn complete(graph: &GraphView<'_>, evidence: &Evidence, draft: Draft) -> Attributions {
+pub fn complete(graph: &GraphView, evidence: &Evidence, draft: Draft) -> Attributions {
     let calls = evidence.calls();
     let mut places = Places::new(graph, calls, draft);
     places.fill_forwards();
@@ -35,7 +35,7 @@ pub fn complete(graph: &GraphView<'_>, evidence: &Evidence, draft: Draft) -> Att
 }
 
 struct Places<'a> {
-    graph: &'a GraphView<'a>,
+    graph: &'a GraphView,
     calls: &'a Calls,
     draft: Draft,
     /// By [`NodeId`]: what holds all known nodes that the node's results reach through left-over ones.
@@ -43,7 +43,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(graph: &'a GraphView<'a>, calls: &'a Calls, mut draft: Draft) -> Self {
+    fn new(graph: &'a GraphView, calls: &'a Calls, mut draft: Draft) -> Self {
         draft.resize(graph.len(), None);
         let mut purposes = vec![None; graph.len()];
         for id in graph.node_ids().rev() {
@@ -133,18 +133,17 @@ impl<'a> Places<'a> {
 
     /// Nodes of subgraphs by the node around them, nodes of functions by the nodes that call these.
     fn fill_around(&mut self) {
-        let bodies = Bodies::new(self.graph);
-        self.fill_body(bodies.main(), None);
-        for function in bodies.callers_first(self.graph) {
+        self.fill_body(self.graph.main_nodes(), None);
+        for function in callers_first(self.graph) {
             let callers = self.graph.callers(function).iter().filter_map(|&caller| self.call(caller));
             let around = self.calls.common_of(callers);
-            self.fill_body(bodies.of(function), around);
+            self.fill_body(self.graph.function_nodes(function), around);
         }
     }
 
     fn fill_body(&mut self, nodes: std::ops::Range<u32>, around: Option<ScopeId>) {
         for id in nodes.map(NodeId) {
-            let holder = self.graph.entry(id).and_then(|entry| entry.holder);
+            let holder = self.graph.entry(id).and_then(|entry| entry.holder());
             let around = holder.map_or(around, |holder| self.call(holder));
             if let (None, Some(call)) = (self.call(id), around) {
                 self.set(id, call, AGREED);
@@ -153,66 +152,34 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The runs of nodes that the main graph and each function consist of.
-struct Bodies {
-    /// Where each function begins, then the end.
-    starts: Vec<u32>,
-}
-
-impl Bodies {
-    fn new(graph: &GraphView<'_>) -> Self {
-        let functions = graph.model.functions.len();
-        let mut counts = vec![0u32; functions + 1];
-        for (_, entry) in graph.nodes() {
-            if let Some(count) = counts.get_mut(entry.key.function.map_or(0, |function| function + 1)) {
-                *count += 1;
+/// The functions such that each comes after those that call it.
+fn callers_first(graph: &GraphView) -> Vec<usize> {
+    let functions = graph.functions();
+    let caller_of = |node: NodeId| graph.entry(node).and_then(|entry| entry.function());
+    let mut called: Vec<Vec<usize>> = vec![Vec::new(); functions];
+    let mut waits_for = vec![0usize; functions];
+    for function in 0..functions {
+        for caller in graph.callers(function).iter().filter_map(|&node| caller_of(node)) {
+            if let (Some(called), Some(waits)) = (called.get_mut(caller), waits_for.get_mut(function)) {
+                called.push(function);
+                *waits += 1;
             }
         }
-        let sum = |total: &mut u32, count: u32| {
-            *total += count;
-            Some(*total)
-        };
-        Bodies { starts: counts.into_iter().scan(0, sum).collect() }
     }
-
-    fn main(&self) -> std::ops::Range<u32> {
-        0..self.starts.first().copied().unwrap_or(0)
-    }
-
-    fn of(&self, function: usize) -> std::ops::Range<u32> {
-        let bound = |i: usize| self.starts.get(i).copied().unwrap_or(0);
-        bound(function)..bound(function + 1)
-    }
-
-    /// The functions such that each comes after those that call it.
-    fn callers_first(&self, graph: &GraphView<'_>) -> Vec<usize> {
-        let functions = graph.model.functions.len();
-        let caller_of = |node: NodeId| graph.entry(node).and_then(|entry| entry.key.function);
-        let mut called: Vec<Vec<usize>> = vec![Vec::new(); functions];
-        let mut waits_for = vec![0usize; functions];
-        for function in 0..functions {
-            for caller in graph.callers(function).iter().filter_map(|&node| caller_of(node)) {
-                if let (Some(called), Some(waits)) = (called.get_mut(caller), waits_for.get_mut(function)) {
-                    called.push(function);
-                    *waits += 1;
+    let mut order: Vec<usize> = (0..functions).filter(|&f| waits_for.get(f) == Some(&0)).collect();
+    let mut next = 0;
+    while let Some(&function) = order.get(next) {
+        next += 1;
+        for &other in called.get(function).map(Vec::as_slice).unwrap_or_default() {
+            if let Some(waits) = waits_for.get_mut(other) {
+                *waits -= 1;
+                if *waits == 0 {
+                    order.push(other);
                 }
             }
         }
-        let mut order: Vec<usize> = (0..functions).filter(|&f| waits_for.get(f) == Some(&0)).collect();
-        let mut next = 0;
-        while let Some(&function) = order.get(next) {
-            next += 1;
-            for &other in called.get(function).map(Vec::as_slice).unwrap_or_default() {
-                if let Some(waits) = waits_for.get_mut(other) {
-                    *waits -= 1;
-                    if *waits == 0 {
-                        order.push(other);
-                    }
-                }
-            }
-        }
-        order
     }
+    order
 }
 
 fn at<T: Copy>(values: &[Option<T>], id: NodeId) -> Option<T> {

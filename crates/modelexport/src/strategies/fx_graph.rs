@@ -11,36 +11,42 @@ use super::align::reference::Reference;
 use super::align::weights::Classes;
 use super::evidence::Evidence;
 use super::{Context, Draft, align};
+use crate::Error;
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let Some(run) = &context.evidence.run else { return Draft::new() };
-    align::draft(context, run, &Classes::new(context.evidence), Method::Graph)
+    align::draft(
+        context,
+        run,
+        &Classes::new(context.evidence, context.evidence.program.as_ref()),
+        Method::Graph,
+    )
 }
 
 /// The nodes of the program that `evidence` came from, as steps.
 pub(super) fn run(program: &Program, evidence: &Evidence, classes: &Classes) -> Reference {
-    let program = without_mutation(program);
     let class = |weight: &modelexport_graph::aten::Weight| {
         evidence.parameters.find(&weight.name).and_then(|id| classes.of(id))
     };
     let by_weight: Vec<Option<u32>> = program.weights.iter().map(class).collect();
-    from_program(&program, &by_weight)
+    from_program(program, &by_weight)
 }
 
-/// The program with its mutations as values, or as it is where that cannot be done.
-fn without_mutation(program: &Program) -> Program {
-    let mut inlined = program.clone();
-    if wrappers::inline(&mut inlined).is_err() {
-        return program.clone();
+/// The program with its mutations as values, or as `read_again` gives it where that cannot be done.
+pub(super) fn without_mutation(
+    program: Program,
+    read_again: &dyn Fn() -> Result<Program, Error>,
+) -> Result<Program, Error> {
+    let mut functional = program;
+    if wrappers::inline(&mut functional).is_err() {
+        return read_again();
     }
-    let mut functional = inlined;
     if functionalize::functionalize(&mut functional).is_ok() {
-        return functional;
+        return Ok(functional);
     }
-    // To do it again is rare and short, and a copy to fall back on would double the memory of every program.
-    let mut inlined = program.clone();
+    let mut inlined = read_again()?;
     match wrappers::inline(&mut inlined) {
-        Ok(()) => inlined,
-        Err(_) => program.clone(),
+        Ok(()) => Ok(inlined),
+        Err(_) => read_again(),
     }
 }

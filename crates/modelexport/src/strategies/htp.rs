@@ -11,5 +11,5 @@ use super::{Context, Draft, align};
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let evidence = context.evidence;
     let Some(run) = &evidence.run else { return Draft::new() };
-    align::draft(context, run, &Classes::new(evidence), Method::Order)
+    align::draft(context, run, &Classes::new(evidence, evidence.program.as_ref()), Method::Order)
 }

@@ -15,18 +15,23 @@ pub mod align;
 pub mod auxiliary;
 mod enhanced_semantic;
 pub mod evidence;
+pub mod facts;
 mod fx_graph;
 pub mod graph;
 mod htp;
+mod lists;
 pub mod parameters;
 mod retag;
 mod usage_based;
 
+use std::num::NonZeroU32;
+
 use modelexport_graph::onnx::{AtenSource, Origin};
 use modelexport_graph::{Method, ModuleId, ScopeId};
 
+use align::reference::Reference;
 pub use evidence::Evidence;
-pub use graph::{GraphView, NodeId, ValueId};
+pub use graph::{GraphBuilder, GraphView, NodeId, ValueId};
 pub use parameters::Anchors;
 
 /// Where a node comes from, as a strategy found it.
@@ -38,21 +43,38 @@ pub struct Attribution {
     /// From 0 (a guess) to 1 (certain).
     pub confidence: f32,
     /// The modules of the nodes that a fused node stands for; empty for all others.
-    pub fused: Vec<ModuleId>,
-    /// The ATen node that it was made for, where that is known.
-    pub source: Option<AtenSource>,
+    pub fused: Box<[ModuleId]>,
+    /// The step of [`Evidence::run`] that it stands for, where that is known and has a name.
+    pub step: Option<StepNumber>,
+}
+
+/// The number of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepNumber(NonZeroU32);
+
+impl StepNumber {
+    pub fn new(step: u32) -> Option<Self> {
+        step.checked_add(1).and_then(NonZeroU32::new).map(StepNumber)
+    }
+
+    pub fn get(self) -> u32 {
+        self.0.get() - 1
+    }
 }
 
 impl Attribution {
     pub fn new(call: ScopeId, method: Method, confidence: f32) -> Self {
-        Attribution { call, method, confidence, fused: Vec::new(), source: None }
+        Attribution { call, method, confidence, fused: Box::default(), step: None }
     }
-}
 
-impl From<Attribution> for Origin {
-    fn from(found: Attribution) -> Self {
-        let Attribution { call, method, confidence, fused, source } = found;
-        Origin { scope: call, source, method, confidence, fused }
+    /// The same for the tagger. `run` is what the step is of.
+    pub fn origin(&self, run: Option<&Reference>) -> Origin {
+        let source = self.step.and_then(|number| {
+            let step = run?.step(number.get())?;
+            Some(AtenSource { name: step.name.clone()?, target: run?.target(step.target)?.clone() })
+        });
+        let fused = self.fused.to_vec();
+        Origin { scope: self.call, source, method: self.method, confidence: self.confidence, fused }
     }
 }
 
@@ -65,7 +87,7 @@ pub type Attributions = Vec<Attribution>;
 /// What a strategy goes by.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    pub graph: &'a GraphView<'a>,
+    pub graph: &'a GraphView,
     pub evidence: &'a Evidence,
     /// Which parameters the initializers of the graph are.
     pub anchors: &'a Anchors,
@@ -127,6 +149,11 @@ impl Strategy {
     /// Whether it goes by names and metadata inside the file, so that it is lost without them.
     pub fn reads_names(self) -> bool {
         matches!(self, Strategy::EnhancedSemantic | Strategy::Retag)
+    }
+
+    /// Whether it goes by the metadata of nodes.
+    pub fn reads_marks(self) -> bool {
+        matches!(self, Strategy::EnhancedSemantic)
     }
 
     /// The evidence that the strategy needs, in words.

@@ -6,13 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use modelexport_graph::onnx::{Tensor, TensorData};
 use modelexport_graph::{DType, StridedView};
 use modelexport_io::fingerprint::{Fingerprint, Fingerprinter};
 use modelexport_io::source::Sources;
 
 use super::evidence::{Evidence, ParameterFact, ParameterId, sorted_dims};
-use super::graph::{GraphView, ValueId};
+use super::graph::{Constant, Content, GraphView, ValueId};
+use super::lists::Lists;
 
 /// Smaller tensors are not told apart by their content: too many constants have the same few numbers.
 const LEAST_ELEMENTS: u64 = 8;
@@ -23,27 +23,27 @@ const CHUNK: usize = 1 << 20;
 /// By [`ValueId`]: the parameters that a value may be.
 #[derive(Clone, Debug, Default)]
 pub struct Anchors {
-    candidates: Vec<Vec<ParameterId>>,
+    candidates: Lists<ParameterId>,
     /// Parameters that no value of the graph matches by name or content, by their dimensions.
     by_dims: HashMap<Vec<u64>, Vec<ParameterId>>,
 }
 
 impl Anchors {
     /// `sources` is where the tensors of the graph lie.
-    pub fn new(graph: &GraphView<'_>, sources: &Sources, evidence: &Evidence) -> Self {
+    pub fn new(graph: &GraphView, sources: &Sources, evidence: &Evidence) -> Self {
         // Any value may have a parameter's name: one that equals another is made from it by an `Identity`.
         let mut candidates: Vec<Vec<ParameterId>> = graph
             .values()
-            .map(|(_, value)| evidence.parameters.find(value.name).into_iter().collect())
+            .map(|(_, value)| evidence.parameters.find(graph.text(value.name)).into_iter().collect())
             .collect();
         let named: HashSet<ParameterId> = candidates.iter().flatten().copied().collect();
-        let tensors: Vec<(ValueId, &Tensor, Size)> = graph
+        let tensors: Vec<(ValueId, Constant<'_>, Size)> = graph
             .values()
             .filter_map(|(id, _)| {
                 let tensor = graph.constant(id)?;
                 let size = |all: u64, &dim: &i64| all.checked_mul(u64::try_from(dim).ok()?);
                 let elements = tensor.dims.iter().try_fold(1, size)?;
-                (elements >= LEAST_ELEMENTS).then_some((id, tensor, (tensor.dtype()?, elements)))
+                (elements >= LEAST_ELEMENTS).then_some((id, tensor, (tensor.dtype?, elements)))
             })
             .collect();
         let known = KnownContents::new(evidence, tensors.iter().map(|(_, _, size)| *size).collect(), &named);
@@ -55,7 +55,7 @@ impl Anchors {
             // An exporter that finds equal tensors keeps one of them, so that the others may be meant as well.
             let content = match place.first() {
                 Some(&named) => known.contents.get(&named).copied(),
-                None => of_tensor(tensor, size.0, sources),
+                None => of_content(tensor.content, size.0, sources),
             };
             let equal = content.and_then(|content| known.by_content.get(&content));
             place.extend(equal.into_iter().flatten().filter(|id| !named.contains(id)));
@@ -64,6 +64,7 @@ impl Anchors {
             }
         }
         pass_through_copies(graph, &mut candidates);
+        let candidates = candidates.into_iter().collect::<Lists<ParameterId>>();
         let found: HashSet<ParameterId> = candidates.iter().flatten().copied().collect();
         let mut by_dims: HashMap<Vec<u64>, Vec<ParameterId>> = HashMap::new();
         for (id, fact) in evidence.parameters.iter().filter(|(id, _)| !found.contains(id)) {
@@ -76,11 +77,11 @@ impl Anchors {
 
     /// The parameters that a constant of the graph may have been made from by changing its numbers, as an exporter
     /// does that merges a norm into a convolution: those of the same dimensions that are nowhere else.
-    pub fn changed_from(&self, graph: &GraphView<'_>, value: ValueId) -> &[ParameterId] {
+    pub fn changed_from(&self, graph: &GraphView, value: ValueId) -> &[ParameterId] {
         let Some(tensor) = graph.constant(value).filter(|_| self.candidates(value).is_empty()) else {
             return &[];
         };
-        let is_weight = tensor.dims.len() > 1 && tensor.dtype().is_some_and(DType::is_float);
+        let is_weight = tensor.dims.len() > 1 && tensor.dtype.is_some_and(DType::is_float);
         let dims = sorted_dims(tensor.dims.iter().map(|dim| dim.unsigned_abs()));
         self.by_dims.get(&dims).filter(|_| is_weight).map(Vec::as_slice).unwrap_or_default()
     }
@@ -94,7 +95,7 @@ impl Anchors {
 
     /// The parameters that a value may be, in the order of the evidence; empty if it is none.
     pub fn candidates(&self, value: ValueId) -> &[ParameterId] {
-        self.candidates.get(value.0 as usize).map(Vec::as_slice).unwrap_or_default()
+        self.candidates.get(value.0)
     }
 
     /// The parameter that a value is, if only one fits.
@@ -107,9 +108,9 @@ impl Anchors {
 }
 
 /// What a copy of a constant is, the constant is: exporters that find equal tensors copy the one that they keep.
-fn pass_through_copies(graph: &GraphView<'_>, candidates: &mut [Vec<ParameterId>]) {
-    for (id, entry) in graph.nodes().filter(|(_, entry)| &*entry.node.op_type == "Identity") {
-        let is_main = entry.holder.is_none();
+fn pass_through_copies(graph: &GraphView, candidates: &mut [Vec<ParameterId>]) {
+    for (id, entry) in graph.nodes().filter(|(_, entry)| graph.text(entry.op_type) == "Identity") {
+        let is_main = entry.holder().is_none();
         let (Some(input), [output]) = (graph.inputs(id).next(), graph.outputs(id)) else { continue };
         let of_input = candidates.get(input.0 as usize).cloned().unwrap_or_default();
         if let Some(place) = candidates.get_mut(output.0 as usize).filter(|place| is_main && place.is_empty())
@@ -169,15 +170,15 @@ fn content_of(
     of_view(weights.get(&*fact.name)?, dtype, &evidence.program.as_ref()?.sources)
 }
 
-fn of_tensor(tensor: &Tensor, dtype: DType, sources: &Sources) -> Option<Fingerprint> {
-    match &tensor.data {
-        TensorData::Raw(bytes) => {
+fn of_content(content: Content<'_>, dtype: DType, sources: &Sources) -> Option<Fingerprint> {
+    match content {
+        Content::Bytes(bytes) => {
             let mut fingerprinter = Fingerprinter::new(dtype)?;
             fingerprinter.update(bytes);
             fingerprinter.finish()
         }
-        TensorData::Stored(view) => of_view(view, dtype, sources),
-        _ => None,
+        Content::Stored(view) => of_view(view, dtype, sources),
+        Content::Other => None,
     }
 }
 

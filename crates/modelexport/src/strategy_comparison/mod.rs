@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use modelexport_graph::Name;
-use modelexport_graph::onnx::Model;
 use serde::Serialize;
 
 use crate::Error;
@@ -71,14 +70,14 @@ pub fn compare(
         Some(tags) => tags.clone(),
         None => Tags::new(&evidence.modules, policy, format),
     };
-    let blinded = blind(&subject.model);
+    let (whole, blinded) = (GraphView::new(&subject.model), GraphView::new(&blind(&subject.model)));
     let allowed = Strategy::ALL.into_iter().filter(|strategy| strategy.is_allowed_by(evidence));
     let rows = allowed.map(|strategy| {
-        let model = if strategy.reads_names() { &subject.model } else { &blinded };
+        let graph = if strategy.reads_names() { &whole } else { &blinded };
         let began = Instant::now();
-        let found = attributions(model, &subject.sources, evidence, strategy, policy)?;
+        let found = attributions(graph, &subject.sources, evidence, strategy, policy)?;
         let seconds = began.elapsed().as_secs_f64();
-        Ok(row(strategy, &found, subject, evidence, &tags, seconds))
+        Ok(row(strategy, &found, (&whole, subject.truth.as_ref()), evidence, &tags, seconds))
     });
     rows.collect()
 }
@@ -86,7 +85,7 @@ pub fn compare(
 fn row(
     strategy: Strategy,
     found: &Attributions,
-    subject: &Subject,
+    (graph, truth): (&GraphView, Option<&Truth>),
     evidence: &Evidence,
     tags: &Tags,
     seconds: f64,
@@ -95,21 +94,19 @@ fn row(
     for attribution in found {
         *by_method.entry(attribution.method.name()).or_default() += 1;
     }
-    let agreement =
-        subject.truth.as_ref().map(|truth| agreement(found, &subject.model, truth, evidence, tags));
+    let agreement = truth.map(|truth| agreement(found, graph, truth, evidence, tags));
     let nodes = found.len() as u64;
     Row { strategy: strategy.name(), nodes, coverage: 1.0, by_method, agreement, seconds }
 }
 
 fn agreement(
     found: &Attributions,
-    model: &Model,
+    graph: &GraphView,
     truth: &Truth,
     evidence: &Evidence,
     tags: &Tags,
 ) -> Agreement {
     let mut agreement = Agreement::default();
-    let graph = GraphView::new(model);
     for ((_, entry), (found, path)) in graph.nodes().zip(found.iter().zip(truth)) {
         let module = path.as_ref().and_then(|path| evidence.modules.find(path));
         let Some(expected) = module.map(|module| tags.tag(module)) else { continue };
@@ -123,8 +120,8 @@ fn agreement(
         agreement.in_chain += u64::from(tag == expected || is_above(tag));
         if tag != expected {
             agreement.differing.push(Difference {
-                node: entry.node.name.clone(),
-                op_type: entry.node.op_type.clone(),
+                node: graph.text(entry.name).into(),
+                op_type: graph.text(entry.op_type).into(),
                 found: tag.clone(),
                 expected: expected.clone(),
                 method: found.method.name(),

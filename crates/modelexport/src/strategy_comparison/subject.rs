@@ -23,8 +23,8 @@ pub struct Subject {
 
 impl Subject {
     /// A file of another exporter. What its nodes say of themselves is the truth.
-    pub fn from_file(file: ForeignFile) -> Self {
-        let ForeignFile { mut model, sources, .. } = file;
+    pub fn from_file(file: ForeignFile, mut model: Model) -> Self {
+        let ForeignFile { sources, .. } = file;
         let found = hierarchy::from_onnx(&mut model, None);
         let truth = (!found.evidence.is_empty() && found.tags_only.is_none()).then(|| {
             let path = |scope| found.tree.get(found.scopes.module(scope)).map(|module| module.path.clone());

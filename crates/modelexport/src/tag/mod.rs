@@ -2,11 +2,12 @@
 
 mod data_files;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use modelexport_graph::SourceId;
-use modelexport_graph::onnx::{Model, Node, Origin};
-use modelexport_io::onnx::{self, NodeEdit, NodeKey, NodeView, Spliced};
+use modelexport_graph::onnx::{Model, Node};
+use modelexport_graph::{Name, SourceId};
+use modelexport_io::onnx::{self, NodeEdit, NodeView, Spliced};
 use modelexport_io::output::{CommittedFile, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
@@ -15,9 +16,14 @@ use modelexport_io::{external_data, spliced_file};
 use crate::Error;
 use crate::embedding::Embed;
 use crate::export::model_first;
+use crate::hierarchy::Reading;
 use crate::policy::Policy;
 use crate::sidecar_file;
-use crate::strategies::{self, Anchors, Attributions, Context, Evidence, GraphView, Strategy};
+use crate::strategies::evidence;
+use crate::strategies::graph::TextId;
+use crate::strategies::{
+    self, Anchors, Attributions, Context, Evidence, GraphBuilder, GraphView, NodeId, Strategy,
+};
 use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
 use crate::tensors::external_locations;
@@ -26,7 +32,7 @@ use crate::tensors::external_locations;
 #[derive(Debug)]
 pub struct ForeignFile {
     pub path: PathBuf,
-    pub model: Model,
+    pub graph: GraphView,
     pub sources: Sources,
     /// The file itself, as one of `sources`.
     pub source: SourceId,
@@ -34,37 +40,78 @@ pub struct ForeignFile {
     pub data_problem: Option<external_data::Error>,
     /// Data files by their name in the model.
     data_files: Vec<data_files::DataFile>,
+    /// By node of the graph, once it is known.
+    places: Attributions,
 }
 
 impl ForeignFile {
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    /// Opens a file for `strategy`. Its nodes are not in memory, only what the graph says of them.
+    pub fn open(path: &Path, strategy: Strategy) -> Result<Self, Error> {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
-        let mut model = onnx::read_source(&sources, source)?;
+        let mut builder = GraphBuilder::new(strategy.reads_marks());
+        let model = onnx::read_parts(&sources, source, &mut builder)?;
+        let (file, _) = Self::resolve(path, model, sources, source, |model| builder.finish(model));
+        Ok(file)
+    }
+
+    /// Opens a file that is its own evidence, with the sidecar beside it; `None` if it tells nothing.
+    pub fn open_as_evidence(
+        path: &Path,
+        mut sidecar: Option<Sidecar>,
+    ) -> Result<(Self, Option<Evidence>), Error> {
+        let mut sources = Sources::new();
+        let source = sources.add_file(path)?;
+        let mut reading = Reading::new(sidecar.as_mut(), true);
+        let model = onnx::read_parts(&sources, source, &mut reading)?;
+        let mut evidence = None;
+        let (file, _) = Self::resolve(path, model, sources, source, |model| {
+            let (graph, calls, found) = reading.finish(model);
+            evidence = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            graph
+        });
+        Ok((file, evidence))
+    }
+
+    /// Opens a file, and gives its model, too.
+    pub fn open_with_model(path: &Path) -> Result<(Self, Model), Error> {
+        let mut sources = Sources::new();
+        let source = sources.add_file(path)?;
+        let model = onnx::read_source(&sources, source)?;
+        Ok(Self::resolve(path, model, sources, source, GraphView::new))
+    }
+
+    fn resolve(
+        path: &Path,
+        mut model: Model,
+        mut sources: Sources,
+        source: SourceId,
+        graph: impl FnOnce(&Model) -> GraphView,
+    ) -> (Self, Model) {
         let locations = external_locations(&model);
         let folder = path.parent().unwrap_or(Path::new(""));
         let data_problem = external_data::resolve(&mut model, folder, &mut sources).err();
         let data_files = data_files::find(locations, folder, &sources);
-        Ok(ForeignFile { path: path.to_owned(), model, sources, source, data_problem, data_files })
+        let (path, graph, places) = (path.to_owned(), graph(&model), Attributions::new());
+        (ForeignFile { path, graph, sources, source, data_problem, data_files, places }, model)
     }
 
-    /// Where the nodes come from by `strategy`. They keep that as their origin.
+    /// Finds out where the nodes come from by `strategy`. What only strategies need of the graph is gone then.
     pub fn attribute(
         &mut self,
         evidence: &Evidence,
         strategy: Strategy,
         policy: &Policy,
     ) -> Result<(), Error> {
-        let found = attributions(&self.model, &self.sources, evidence, strategy, policy)?;
-        let mut origins = found.into_iter().map(Origin::from);
-        self.model.for_each_node_mut(&mut |node| node.origin = origins.next());
+        self.places = attributions(&self.graph, &self.sources, evidence, strategy, policy)?;
+        self.graph.keep_nodes();
         Ok(())
     }
 }
 
-/// Where the nodes of `model` come from by `strategy`, by the number of the node.
+/// Where the nodes of `graph` come from by `strategy`, by the number of the node.
 pub fn attributions(
-    model: &Model,
+    graph: &GraphView,
     sources: &Sources,
     evidence: &Evidence,
     strategy: Strategy,
@@ -73,14 +120,13 @@ pub fn attributions(
     if !strategy.is_allowed_by(evidence) {
         return Err(Error::Strategy { strategy, evidence: evidence.format });
     }
-    let graph = GraphView::new(model);
-    let anchors = Anchors::new(&graph, sources, evidence);
+    let anchors = Anchors::new(graph, sources, evidence);
     let boundaries = policy.boundaries(&evidence.modules);
-    let context = Context { graph: &graph, evidence, anchors: &anchors, boundaries: &boundaries };
+    let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
     Ok(strategies::attribute(strategy, &context))
 }
 
-/// The sidecar of a file whose nodes have their origins, which `evidence` told.
+/// The sidecar of a file whose nodes have their places, which `evidence` told.
 pub fn describe(
     file: &ForeignFile,
     evidence: &Evidence,
@@ -92,20 +138,24 @@ pub fn describe(
     let torch_version = evidence.torch_version.clone();
     let source = sidecar::Source { kind: "onnx".to_owned(), file: name, torch_version };
     let options = tagger::Options { embed, strategy: strategy.name().to_owned(), source };
-    tagger::describe(&file.model, &evidence.modules, &evidence.scopes, tags, &options)
+    let nodes = PlacedNodes::new(file, evidence);
+    let each = &mut |visit: &mut dyn FnMut(&Node)| {
+        file.graph.node_ids().filter_map(|id| nodes.get(id)).for_each(|node| visit(&node));
+    };
+    tagger::describe_nodes(each, &evidence.modules, &evidence.scopes, tags, &options)
 }
 
-/// Puts the tags of nodes that have their origin into the file.
+/// Puts the tags of nodes whose places are known into the file.
 fn splice<'a>(
     file: &'a ForeignFile,
     evidence: &'a Evidence,
     tags: &'a Tags,
     embed: Embed,
 ) -> Result<Spliced<'a>, Error> {
-    let nodes = NodesByKey::new(&file.model);
+    let nodes = PlacedNodes::new(file, evidence);
     let texts = NodeTexts::new(&evidence.modules, &evidence.scopes, tags, embed);
-    let edit = move |view: &NodeView<'_>| match nodes.find(view.key) {
-        Some(node) => texts.of(node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
+    let edit = move |view: &NodeView<'_>| match file.graph.node_at(view.key).and_then(|id| nodes.get(id)) {
+        Some(node) => texts.of(&node, view.doc_string, view.metadata).map_or(NodeEdit::Strip, NodeEdit::Tag),
         None => NodeEdit::Keep,
     };
     Ok(onnx::splice(&file.sources, file.source, edit)?)
@@ -131,29 +181,36 @@ pub fn write(
     Ok(model_first(transaction.commit()?))
 }
 
-/// The nodes of a model by the keys that splicing asks for.
-struct NodesByKey<'m> {
-    main: Vec<&'m Node>,
-    functions: Vec<Vec<&'m Node>>,
+/// The nodes of a file as the tagger sees them: made when it asks, with what it asks for.
+struct PlacedNodes<'a> {
+    file: &'a ForeignFile,
+    evidence: &'a Evidence,
+    /// Operators and domains, which many nodes share.
+    shared: HashMap<TextId, Name>,
 }
 
-impl<'m> NodesByKey<'m> {
-    fn new(model: &'m Model) -> Self {
-        let mut main = Vec::new();
-        model.graph.for_each_node(&mut |node| main.push(node));
-        let of_function = |function: &'m modelexport_graph::onnx::Function| {
-            let mut nodes = Vec::new();
-            function.for_each_node(&mut |node| nodes.push(node));
-            nodes
-        };
-        NodesByKey { main, functions: model.functions.iter().map(of_function).collect() }
+impl<'a> PlacedNodes<'a> {
+    fn new(file: &'a ForeignFile, evidence: &'a Evidence) -> Self {
+        let mut shared = HashMap::new();
+        for text in file.graph.nodes().flat_map(|(_, entry)| [entry.op_type, entry.domain]) {
+            shared.entry(text).or_insert_with(|| file.graph.text(text).into());
+        }
+        shared.entry(TextId::EMPTY).or_default();
+        PlacedNodes { file, evidence, shared }
     }
 
-    fn find(&self, key: NodeKey) -> Option<&'m Node> {
-        let nodes = match key.function {
-            Some(function) => self.functions.get(function)?,
-            None => &self.main,
-        };
-        nodes.get(key.index).copied()
+    fn get(&self, id: NodeId) -> Option<Node> {
+        let entry = self.file.graph.entry(id)?;
+        let place = self.file.places.get(id.0 as usize)?;
+        let shared = |text: TextId| self.shared.get(&text).cloned();
+        let name = shared(entry.name).unwrap_or_else(|| self.file.graph.text(entry.name).into());
+        Some(Node {
+            name,
+            op_type: shared(entry.op_type)?,
+            domain: shared(entry.domain)?,
+            overload: shared(TextId::EMPTY)?,
+            origin: Some(place.origin(self.evidence.run.as_ref())),
+            ..Node::default()
+        })
     }
 }

@@ -97,11 +97,11 @@ fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
         let evidence = evidence::load(arguments.evidence.as_ref().unwrap_or(&arguments.source))?;
         return Ok((subject, evidence));
     }
-    let mut file = ForeignFile::open(&arguments.source)?;
+    let (file, mut model) = ForeignFile::open_with_model(&arguments.source)?;
     let evidence = match &arguments.evidence {
         Some(path) => evidence::load(path)?,
         None => {
-            let own = evidence::from_itself(&mut file.model, None);
+            let own = evidence::from_itself(&mut model, &file.graph, None);
             own.ok_or_else(|| modelexport::Error::NoHierarchy {
                 path: arguments.source.clone(),
                 sidecar: sidecar::path_beside(&arguments.source),
@@ -109,5 +109,5 @@ fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
             .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
         }
     };
-    Ok((Subject::from_file(file), evidence))
+    Ok((Subject::from_file(file, model), evidence))
 }

@@ -108,15 +108,20 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Some(path) => Some(evidence::load(path)?),
         None => None,
     };
-    let mut file = ForeignFile::open(&arguments.file)?;
+    let (mut file, mut evidence, strategy) = match given {
+        Some(evidence) => {
+            let strategy = strategy_of(arguments, &evidence);
+            (ForeignFile::open(&arguments.file, strategy)?, evidence, strategy)
+        }
+        None => {
+            let (file, evidence) = open_as_evidence(&arguments.file)?;
+            let strategy = strategy_of(arguments, &evidence);
+            (file, evidence, strategy)
+        }
+    };
     if let Some(problem) = &file.data_problem {
         session.detail(&format!("{problem}; parameters are known by their names only"));
     }
-    let mut evidence = match given {
-        Some(evidence) => evidence,
-        None => evidence_of_itself(&mut file)?,
-    };
-    let strategy = strategy_of(arguments, &evidence);
     let read = began.elapsed();
 
     let (policy, tag_format) = arguments.policy.resolve(evidence.policy.as_ref())?;
@@ -150,26 +155,23 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     Ok(ExitStatus::Success)
 }
 
-fn evidence_of_itself(file: &mut ForeignFile) -> Result<Evidence, Failure> {
-    own_evidence(file).map_err(|error| {
-        Failure::from(error).with_hint(Some(
-            "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that this \
-             one was made from",
-        ))
-    })
-}
-
-/// What the file and the sidecar beside it say.
-fn own_evidence(file: &mut ForeignFile) -> Result<Evidence, modelexport::Error> {
-    let beside = sidecar::path_beside(&file.path);
+/// Opens a file that is its own evidence, together with the sidecar beside it.
+fn open_as_evidence(path: &Path) -> Result<(ForeignFile, Evidence), Failure> {
+    let beside = sidecar::path_beside(path);
     let sidecar = match sidecar::read(&beside) {
         Ok(sidecar) => Some(sidecar),
         Err(error) if error.is_not_found() => None,
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(modelexport::Error::from(error).into()),
     };
-    let path: &Path = &file.path;
-    evidence::from_itself(&mut file.model, sidecar)
-        .ok_or_else(|| modelexport::Error::NoHierarchy { path: path.to_owned(), sidecar: beside })
+    let (file, evidence) = ForeignFile::open_as_evidence(path, sidecar)?;
+    let nothing = modelexport::Error::NoHierarchy { path: path.to_owned(), sidecar: beside };
+    let evidence = evidence.ok_or_else(|| {
+        Failure::from(nothing).with_hint(Some(
+            "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that this \
+             one was made from",
+        ))
+    })?;
+    Ok((file, evidence))
 }
 
 /// The strategy that was asked for, else the one that tells most.

@@ -1,9 +1,9 @@
 //! What every message needs while it is read: fields, text, names that are shared, and a bound on memory.
 
-use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use modelexport_graph::hash::HashSet;
 use modelexport_graph::onnx::{Metadata, Unknown};
 use modelexport_graph::{Name, SourceId};
 
@@ -40,7 +40,7 @@ impl DerefMut for Decoder<'_> {
 
 impl<'a> Decoder<'a> {
     pub(super) fn new(reader: Reader<'a>, source: SourceId) -> Self {
-        Decoder { reader, source, interned: HashSet::new(), memory: 0 }
+        Decoder { reader, source, interned: HashSet::default(), memory: 0 }
     }
 
     pub(super) fn source(&self) -> SourceId {

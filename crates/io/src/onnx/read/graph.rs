@@ -1,30 +1,39 @@
 //! `GraphProto`.
 
-use modelexport_graph::onnx::{Graph, Node};
+use modelexport_graph::onnx::Graph;
 
 use super::decoder::Decoder;
-use super::{node, tensor, value_info};
+use super::{Parts, node, tensor, value_info};
 use crate::onnx::error::Error;
-use crate::onnx::reader::{Message, Value};
+use crate::onnx::reader::{Message, Step, Value};
 use crate::onnx::schema::graph;
 
+/// Keeps all parts.
+struct All;
+
+impl Parts for All {}
+
 pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Graph, Error> {
-    read_nodes(d, message, &mut |_| ())
+    read_parts(d, message, &mut All)
 }
 
-/// `each` gets every node as soon as it is read.
-pub(super) fn read_nodes(
+/// `parts` gets nodes and types of values as soon as they are read.
+pub(super) fn read_parts(
     d: &mut Decoder<'_>,
     message: &mut Message,
-    each: &mut dyn FnMut(&mut Node),
+    parts: &mut dyn Parts,
 ) -> Result<Graph, Error> {
     let mut result = Graph::default();
     let unknown = &mut result.unknown;
+    let (mut nodes, mut value_infos) = (0, 0);
     while let Some(field) = d.next(message)? {
         match (field.number, field.value) {
             (graph::NODE, Value::Bytes(payload)) => {
-                d.item(&mut result.nodes, "node", payload, node::read)?;
-                result.nodes.last_mut().into_iter().for_each(&mut *each);
+                let mut found = d.message(Step::Item("node", nodes), Message::new(payload), node::read)?;
+                nodes += 1;
+                if parts.node(&mut found) {
+                    result.nodes.push(found);
+                }
             }
             (graph::NAME, Value::Bytes(payload)) => result.name = d.text(&field, payload, unknown)?,
             (graph::INITIALIZER, Value::Bytes(payload)) => {
@@ -43,7 +52,12 @@ pub(super) fn read_nodes(
                 d.item(&mut result.outputs, "output", payload, value_info::read)?;
             }
             (graph::VALUE_INFO, Value::Bytes(payload)) => {
-                d.item(&mut result.value_infos, "value_info", payload, value_info::read)?;
+                let step = Step::Item("value_info", value_infos);
+                let found = d.message(step, Message::new(payload), value_info::read)?;
+                value_infos += 1;
+                if parts.value_info(&found) {
+                    result.value_infos.push(found);
+                }
             }
             (graph::METADATA_PROPS, Value::Bytes(payload)) => {
                 d.entry(&field, payload, &mut result.metadata, unknown)?;

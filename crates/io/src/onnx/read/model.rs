@@ -1,9 +1,9 @@
 //! `ModelProto` and `OperatorSetIdProto`.
 
-use modelexport_graph::onnx::{Model, Node, OpsetImport};
+use modelexport_graph::onnx::{Model, OpsetImport};
 
 use super::decoder::{Decoder, int64};
-use super::{function, graph};
+use super::{Parts, function, graph};
 use crate::onnx::error::Error;
 use crate::onnx::reader::{Message, Step, Value};
 use crate::onnx::schema::{model, opset_import};
@@ -11,8 +11,8 @@ use crate::onnx::schema::{model, opset_import};
 /// The first version of the format in which a model must say which operators it uses.
 const FIRST_IR_WITH_OPSETS: i64 = 3;
 
-/// `each` gets the nodes of the main graph.
-pub(super) fn read(d: &mut Decoder<'_>, each: &mut dyn FnMut(&mut Node)) -> Result<Model, Error> {
+/// `parts` gets those of the main graph.
+pub(super) fn read(d: &mut Decoder<'_>, parts: &mut dyn Parts) -> Result<Model, Error> {
     let mut message = d.whole();
     let mut result = Model::default();
     let mut main_graph = None;
@@ -54,7 +54,7 @@ pub(super) fn read(d: &mut Decoder<'_>, each: &mut dyn FnMut(&mut Node)) -> Resu
         return Err(missing("opset_import"));
     }
     result.graph =
-        d.message(Step::Field("graph"), main_graph, |d, message| graph::read_nodes(d, message, each))?;
+        d.message(Step::Field("graph"), main_graph, |d, message| graph::read_parts(d, message, parts))?;
     Ok(result)
 }
 

@@ -8,6 +8,9 @@ use crate::onnx::wire::{
     Varint, WireType, first_field, get_varint, put_bytes_field, put_varint, tag, varint_len,
 };
 
+/// Fields that a node with tags has, and a few more.
+const USUAL_FIELDS: usize = 16;
+
 /// One field of a node: from the file, or new.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -94,16 +97,24 @@ pub(super) fn put_entry(bytes: &mut Vec<u8>, key: &str, value: &str) {
     put_bytes_field(bytes, entry::VALUE, &value);
 }
 
-/// The fields of a node, with those loaded that could be tags.
-pub(super) fn items_of(reader: &mut Reader<'_>, mut message: Message) -> Result<Vec<Item>, Error> {
-    let mut items = Vec::new();
+/// The fields of a node, with what those say that could be tags. `loads`: and with the bytes of these.
+pub(super) fn items_of(
+    reader: &mut Reader<'_>,
+    mut message: Message,
+    loads: bool,
+) -> Result<Vec<Item>, Error> {
+    let mut items = Vec::with_capacity(USUAL_FIELDS);
     while let Some(field) = reader.next(&mut message)? {
         let can_be_tag = matches!(field.number, node::DOC_STRING | node::METADATA_PROPS)
             && matches!(field.value, Value::Bytes(_));
         items.push(if can_be_tag {
-            let bytes = reader.bytes(field.whole)?.into_owned();
+            let bytes = reader.bytes(field.whole)?;
             let meaning = meaning(&bytes);
-            Item { content: Content::Loaded(field.whole, bytes), meaning }
+            let content = match loads {
+                true => Content::Loaded(field.whole, bytes.into_owned()),
+                false => Content::Field(field),
+            };
+            Item { content, meaning }
         } else {
             Item { content: Content::Field(field), meaning: Meaning::Other }
         });

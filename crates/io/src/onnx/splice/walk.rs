@@ -188,14 +188,16 @@ impl Walk<'_, '_> {
     fn node(&mut self, payload: Extent) -> Result<(), Error> {
         let key = self.next;
         self.next.index += 1;
-        let current = items_of(&mut self.reader, Message::new(payload))?;
+        let is_edited = self.purpose == Purpose::Edit;
+        let current = items_of(&mut self.reader, Message::new(payload), is_edited)?;
         // A node without texts and entries is the same without tags.
         let is_bare = current.iter().all(|item| item.meaning == Meaning::Other);
         let (current, stripped) = match is_bare {
             true => (None, Stripped { items: current, changed: false, widths: Vec::new() }),
-            false => (Some(current.clone()), retag::strip(current)),
+            false => (is_edited.then(|| current.clone()), retag::strip(current)),
         };
-        let items = match self.ask(key, &stripped.items) {
+        let edit = if is_edited { self.ask(key, &stripped.items) } else { NodeEdit::Strip };
+        let items = match edit {
             NodeEdit::Keep => current.unwrap_or(stripped.items),
             NodeEdit::Tag(tags) if tags != NodeTags::default() => {
                 self.restore_widths(&stripped.widths);

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use modelexport_graph::onnx::{DimensionValue, TypeKind};
-use modelexport_graph::{DType, Name};
+use modelexport_graph::Name;
 
+use super::super::facts::Fact;
 use super::super::graph::{GraphView, NodeId, ValueId, ValueKind};
-use super::facts::{Fact, FactId, Facts};
-use super::lists::Lists;
+use super::super::lists::Lists;
 
 /// What a node reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +53,8 @@ const SIZE_OPERATORS: &[&str] = &[
 #[derive(Clone, Copy, Debug)]
 pub struct ForeignNode {
     pub id: NodeId,
-    /// Type and sizes of the first result, where the file tells them.
-    pub result: Option<FactId>,
+    /// The first result.
+    pub result: Option<ValueId>,
     /// The place among the model's outputs.
     pub output: Option<u32>,
     /// Depends on no weight, and on no input of the model but by its sizes.
@@ -64,28 +63,26 @@ pub struct ForeignNode {
 
 /// Nodes in the order of the file, without constants, copies of constants and computations of sizes.
 #[derive(Debug)]
-pub struct Foreign<'v, 'm> {
-    pub view: &'v GraphView<'m>,
+pub struct Foreign<'v> {
+    pub view: &'v GraphView,
     pub nodes: Vec<ForeignNode>,
     /// By node of `nodes`.
     operands: Lists<Operand>,
-    facts: Facts,
     /// By [`NodeId`]: index into `nodes`.
     pub place: Vec<Option<u32>>,
     /// TorchScript's exporter wrote the file: it is known by the names that it gives to weights it made.
     pub is_of_torchscript: bool,
 }
 
-impl<'v, 'm> Foreign<'v, 'm> {
+impl<'v> Foreign<'v> {
     /// `inputs` are those of the reference, and `weight_of` says which weight of the reference a value is.
-    pub fn new(view: &'v GraphView<'m>, inputs: &[Name], weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
-        let weights = &view.model.graph.initializers;
-        let is_of_torchscript = weights.iter().any(|tensor| tensor.name.starts_with("onnx::"));
+    pub fn new(view: &'v GraphView, inputs: &[Name], weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
+        let is_of_torchscript =
+            view.main_initializers().any(|weight| view.value_name(weight).starts_with("onnx::"));
         let mut foreign = Foreign {
             view,
             nodes: Vec::with_capacity(view.len()),
             operands: Lists::with_capacity(view.len()),
-            facts: Facts::default(),
             place: vec![None; view.len()],
             is_of_torchscript,
         };
@@ -102,13 +99,13 @@ impl<'v, 'm> Foreign<'v, 'm> {
         let outputs = foreign.main_outputs();
         let mut operands: Vec<Operand> = Vec::new();
         for (id, entry) in view.nodes() {
-            if entry.key.function.is_some() {
+            if entry.function().is_some() {
                 continue;
             }
             let operand = |value: ValueId| known.get(value.0 as usize).copied().flatten();
             operands.clear();
             operands.extend(view.inputs(id).map(|value| operand(value).unwrap_or(Operand::Constant)));
-            let left_out = left_out(&entry.node.op_type, &operands, foreign.is_of_torchscript);
+            let left_out = left_out(view.text(entry.op_type), &operands, foreign.is_of_torchscript);
             let place = foreign.nodes.len() as u32;
             let result = left_out.unwrap_or(Operand::Node(place));
             for output in view.outputs(id) {
@@ -124,13 +121,12 @@ impl<'v, 'm> Foreign<'v, 'm> {
             }
             let first = view.outputs(id).first().copied();
             let output = view.outputs(id).iter().find_map(|value| outputs.get(value).copied());
-            let result = first.and_then(|value| fact(view, value)).map(|fact| foreign.facts.add(fact));
             let is_fixed = operands.iter().all(|operand| match operand {
                 Operand::Node(place) => foreign.nodes.get(*place as usize).is_some_and(|node| node.is_fixed),
                 Operand::Input(_) | Operand::Weight(_) => false,
                 Operand::Constant | Operand::Size => true,
             });
-            foreign.nodes.push(ForeignNode { id, result, output, is_fixed });
+            foreign.nodes.push(ForeignNode { id, result: first, output, is_fixed });
             foreign.operands.push(operands.iter().copied());
         }
         foreign
@@ -141,13 +137,13 @@ impl<'v, 'm> Foreign<'v, 'm> {
         self.operands.get(place)
     }
 
-    /// Type and sizes of the first result of a node.
+    /// Type and sizes of the first result of a node, where the file tells them.
     pub fn result(&self, node: &ForeignNode) -> Option<&Fact> {
-        self.facts.get(node.result?)
+        self.view.fact(node.result?)
     }
 
-    pub fn operator(&self, node: &ForeignNode) -> &'m str {
-        self.view.node(node.id).map_or("", |node| &*node.op_type)
+    pub fn operator(&self, node: &ForeignNode) -> &'v str {
+        self.view.operator(node.id)
     }
 
     /// By value: the input of the reference that it is, by name, or by place if no input has a known name.
@@ -155,15 +151,11 @@ impl<'v, 'm> Foreign<'v, 'm> {
         let mut known = vec![None; self.view.value_count()];
         let given: Vec<ValueId> = self
             .view
-            .model
-            .graph
-            .inputs
-            .iter()
-            .filter_map(|input| self.view.find_value(&input.name))
+            .main_inputs()
             .filter(|id| matches!(self.view.value(*id).map(|value| value.kind), Some(ValueKind::Input)))
             .collect();
         let named = |id: &ValueId| {
-            let name = self.view.value(*id)?.name;
+            let name = self.view.value_name(*id);
             inputs.iter().position(|input| **input == *name)
         };
         let by_name = given.iter().any(|id| named(id).is_some());
@@ -178,8 +170,7 @@ impl<'v, 'm> Foreign<'v, 'm> {
 
     /// The values that are outputs of the model, with their places.
     fn main_outputs(&self) -> HashMap<ValueId, u32> {
-        let outputs = self.view.model.graph.outputs.iter().zip(0..);
-        outputs.filter_map(|(output, place)| Some((self.view.find_value(&output.name)?, place))).collect()
+        self.view.main_outputs().zip(0..).filter_map(|(output, place)| Some((output?, place))).collect()
     }
 }
 
@@ -199,20 +190,4 @@ fn left_out(operator: &str, operands: &[Operand], is_of_torchscript: bool) -> Op
         }
         _ => None,
     }
-}
-
-/// What the file says of a value.
-fn fact(view: &GraphView<'_>, value: ValueId) -> Option<Fact> {
-    let info = view.value(value)?.info?;
-    let TypeKind::Tensor { elem_type, shape: Some(shape) } = &info.value_type.as_ref()?.kind else {
-        return None;
-    };
-    let sizes = shape
-        .iter()
-        .map(|dimension| match &dimension.value {
-            DimensionValue::Static(size) => Some(*size),
-            _ => None,
-        })
-        .collect();
-    Some(Fact { dtype: DType::from_onnx_code(*elem_type)?, sizes })
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, SymOr, TensorMeta, ValueId};
 use modelexport_graph::{Dim, Name, ScopeId, Scopes};
 
-use super::facts::Fact;
+use super::super::facts::Fact;
 use super::reference::{Reference, Source, Step};
 
 /// Where a value comes from, and which result of a step it is.

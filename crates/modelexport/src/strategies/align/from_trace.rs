@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use modelexport_graph::{DType, Name, ScopeId, Scopes};
 use modelexport_io::trace::{OpView, Origin, TensorView, Trace};
 
-use super::facts::Fact;
+use super::super::facts::Fact;
 use super::reference::{Reference, Source, Step};
 
 /// The steps of `trace`. `calls` gives the scope of each of its calls, `class` the class of a parameter by its name.

@@ -3,9 +3,10 @@
 //! * A constant that stands for what the exporter computed once and for all belongs to the step that was computed.
 //! * Everything else belongs to its first reader: exporters make it where it is needed first.
 //! * TorchScript's exporter writes in the order of execution and makes one of equal constants. What lies far before its
-//!   first reader was made for something else that is gone, and belongs there.
+//!   first reader was made for something else that is gone, and belongs there. A list of numbers does not: the exporter
+//!   makes one for each operator that reads it, and puts all of them where equal lists were first.
 
-use modelexport_graph::{Method, ScopeId};
+use modelexport_graph::{DType, Method, ScopeId};
 use modelexport_lower::foreign_forms::Trace;
 
 use super::super::evidence::Calls;
@@ -20,7 +21,7 @@ use super::search::Placed;
 /// Gives nodes that have no place the call of what they belong to, as far as that is known.
 pub fn fill(
     prepared: &Prepared<'_>,
-    foreign: &Foreign<'_, '_>,
+    foreign: &Foreign<'_>,
     placed: &[Option<Placed>],
     calls: &Calls,
     draft: &mut Draft,
@@ -33,7 +34,7 @@ pub fn fill(
     fill_by_readers(foreign, draft);
 }
 
-fn fill_by_readers(foreign: &Foreign<'_, '_>, draft: &mut Draft) {
+fn fill_by_readers(foreign: &Foreign<'_>, draft: &mut Draft) {
     for id in foreign.view.node_ids().rev() {
         let known = |id: NodeId| draft.get(id.0 as usize).and_then(Option::as_ref);
         if known(id).is_some() {
@@ -71,7 +72,7 @@ fn nodes_by_step(prepared: &Prepared<'_>, placed: &[Option<Placed>]) -> Vec<u32>
 
 struct Steps<'a> {
     prepared: &'a Prepared<'a>,
-    foreign: &'a Foreign<'a, 'a>,
+    foreign: &'a Foreign<'a>,
     /// By node of `foreign`.
     placed: &'a [Option<Placed>],
     /// By step.
@@ -132,13 +133,13 @@ impl Steps<'_> {
     }
 
     /// Nodes whose results reach no further than past the next placed node: they belong where the nodes around them
-    /// are, and at the very beginning to the first step for which nothing stands.
+    /// are, and at the very beginning to the first step for which nothing stands, or constants to the first node.
     fn fill_left_behind(&self, calls: &Calls, draft: &mut Draft) {
         let readers = self.placed_readers();
         let mut before: Option<(u32, ScopeId)> = None;
         let mut waiting: Vec<NodeId> = Vec::new();
         for (id, entry) in self.foreign.view.nodes() {
-            if entry.key.function.is_some() || entry.holder.is_some() {
+            if entry.function().is_some() || entry.holder().is_some() {
                 continue;
             }
             let Some(next) = self.place_of(id) else {
@@ -153,17 +154,19 @@ impl Steps<'_> {
             let around = before.and_then(|(_, before)| calls.common_of([before, call]));
             for left in waiting.drain(..) {
                 let reader = readers.get(left.0 as usize).copied().flatten().filter(|reader| *reader > id);
-                let reader =
-                    reader.and_then(|reader| self.place_of(reader)).and_then(|place| self.call(place.step));
-                let Some(reader) = reader else { continue };
-                let with_reader = calls.common_of([call, reader]);
+                let Some(reader) = reader.filter(|_| !self.is_list_for_later(left, id)) else { continue };
+                let Some(read) = self.place_of(reader).and_then(|place| self.call(place.step)) else {
+                    continue;
+                };
+                let with_reader = calls.common_of([call, read]);
                 // What begins inside a module that the reader is in, too, may have been made for the reader.
                 let is_inside = |outer: ScopeId| {
                     with_reader.is_some_and(|inner| inner != outer && calls.is_inside(inner, outer))
                 };
+                let is_constant = self.foreign.view.inputs(left).next().is_none();
                 let place = match around {
                     Some(around) => Some(around).filter(|around| !is_inside(*around)),
-                    None => vanished,
+                    None => vanished.or(Some(call).filter(|call| is_constant && !is_inside(*call))),
                 };
                 if let Some(place) = place {
                     set(draft, left, place, BESIDE);
@@ -171,6 +174,23 @@ impl Steps<'_> {
             }
             let step = before.map_or(next.step, |(step, _)| step.max(next.step));
             before = Some((step, call));
+        }
+    }
+
+    /// Whether a node is a list of numbers that was made for the one node that reads it, which comes after `next`.
+    fn is_list_for_later(&self, id: NodeId, next: NodeId) -> bool {
+        let view = self.foreign.view;
+        let mut readers = view.consumers(id);
+        if readers.next().is_none_or(|reader| reader <= next) || readers.next().is_some() {
+            return false;
+        }
+        let folded = view.outputs(id).first().and_then(|value| view.constant(*value));
+        match folded {
+            Some(folded) => {
+                let has_several = matches!(folded.dims, [count] if *count > 1);
+                has_several && folded.dtype.is_some_and(DType::is_integer)
+            }
+            None => view.operator(id) == "Concat",
         }
     }
 

@@ -8,24 +8,23 @@
 //! ```
 
 mod contest;
-pub mod facts;
 pub mod foreign;
 pub mod from_program;
 pub mod from_trace;
 mod left_out;
-mod lists;
 pub mod prepared;
 pub mod reference;
 mod rows;
+mod runs;
 pub mod search;
 pub mod settle;
 pub mod tokens;
 pub mod weights;
 
 use modelexport_graph::Method;
-use modelexport_graph::onnx::AtenSource;
 
-use super::{Attribution, Context, Draft};
+use super::evidence::Calls;
+use super::{Attribution, Context, Draft, StepNumber};
 use foreign::{Foreign, Operand};
 use prepared::Prepared;
 use reference::{Reference, Source};
@@ -50,7 +49,7 @@ pub(super) fn draft(
 ) -> Draft {
     let foreign = Foreign::new(context.graph, &reference.inputs, &|value| classes.of_value(context, value));
     let prepared = Prepared::new(reference);
-    let placed = align(&prepared, &foreign);
+    let placed = align(&prepared, &foreign, context.evidence.calls());
     let mut draft: Draft = vec![None; context.graph.len()];
     for ((node, place), i) in foreign.nodes.iter().zip(&placed).zip(0..) {
         let Some(place) = place else { continue };
@@ -68,10 +67,7 @@ pub(super) fn draft(
             false => (Method::Propagated, BESIDE),
         };
         let mut found = Attribution::new(step.call, method, confidence);
-        found.source = step.name.clone().and_then(|name| {
-            let target = reference.target(step.target)?.clone();
-            Some(AtenSource { name, target })
-        });
+        found.step = step.name.as_ref().and_then(|_| StepNumber::new(place.step));
         if let Some(slot) = draft.get_mut(node.id.0 as usize) {
             *slot = Some(found);
         }
@@ -80,11 +76,11 @@ pub(super) fn draft(
     draft
 }
 
-/// The step of each node of `foreign`.
-pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>) -> Vec<Option<Placed>> {
+/// The step of each node of `foreign`. `calls` are those that the steps ran in.
+pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls) -> Vec<Option<Placed>> {
     let tokens = Tokens::new(prepared, foreign);
     let mut placed = Search::new(prepared, foreign, &tokens).run();
-    settle::settle(prepared, foreign, &mut placed);
+    settle::settle(prepared, foreign, calls, &mut placed);
     placed
 }
 

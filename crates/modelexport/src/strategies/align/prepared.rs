@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use modelexport_lower::foreign_forms::{self, Forms, Trace};
 
-use super::lists::Lists;
+use super::super::lists::Lists;
 use super::reference::{Reference, Source, Step, TargetId};
 
 /// Longest list of sources that is kept for a step, and how many steps that may be missing are looked through.

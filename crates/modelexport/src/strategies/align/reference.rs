@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use modelexport_graph::{Name, ScopeId};
 
-use super::facts::{Fact, FactId, Facts};
-use super::lists::Lists;
+use super::super::facts::{Fact, FactId, Facts};
+use super::super::lists::Lists;
 
 /// A run of a model as a list of ATen operators in their order.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +69,12 @@ impl Reference {
         self.ports.push(origins.iter().map(|(_, port)| *port));
         let facts = &mut self.facts;
         self.results.push(results.map(|fact| facts.add(fact)));
+    }
+
+    /// Lets go of all but the steps themselves.
+    pub fn keep_steps(&mut self) {
+        let Reference { steps, targets, .. } = std::mem::take(self);
+        *self = Reference { steps, targets, ..Reference::default() };
     }
 
     pub fn len(&self) -> usize {

@@ -3,37 +3,36 @@
 use std::collections::VecDeque;
 
 use super::contest::WIDTH;
+use super::runs::Runs;
 use super::search::{Cell, Pin};
 
-/// So many rows are kept at least before it is looked where the ways join.
-const FEWEST: usize = 256;
+/// It is looked where the ways join when there are so many rows.
+const MOST: usize = 256;
 
 /// A set of cells of one row.
 type Cells = u64;
 const _: () = assert!(WIDTH <= Cells::BITS as usize);
 
-/// A row of cells for each node, of which the first ones may be settled.
+/// A row of cells for each node, of which the first ones may be settled, and the next without the ways that ended.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// Places of the nodes before the first row.
     settled: Vec<Option<Pin>>,
+    old: Runs,
     rows: VecDeque<Vec<Cell>>,
     /// Rows that are no longer used, for their memory.
     spare: Vec<Vec<Cell>>,
-    /// It is looked where the ways join when there are so many rows: twice as many as were left the last time, so that
-    /// the time for it is linear.
-    enough: usize,
 }
 
 impl Rows {
     /// For so many nodes.
     pub(super) fn new(nodes: usize) -> Self {
-        Rows { settled: Vec::with_capacity(nodes), enough: FEWEST, ..Rows::default() }
+        Rows { settled: Vec::with_capacity(nodes), ..Rows::default() }
     }
 
-    /// The row of node number `i`; empty if it is settled.
+    /// The row of node number `i`; empty if it is settled or old.
     pub(super) fn get(&self, i: usize) -> &[Cell] {
-        let row = i.checked_sub(self.settled.len()).and_then(|i| self.rows.get(i));
+        let row = i.checked_sub(self.settled.len() + self.old.rows()).and_then(|i| self.rows.get(i));
         row.map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -46,23 +45,34 @@ impl Rows {
         self.rows.push_back(row);
     }
 
-    /// Settles the nodes on which all ways agree, but not the last `kept`.
+    /// Settles the nodes on which all ways agree, but not the last `kept`. If they agree on none, rows become old.
     pub(super) fn join(&mut self, kept: usize) {
-        if self.rows.len() < self.enough {
+        if self.rows.len() < MOST {
             return;
         }
         let last = self.rows.len() - 1;
         let mut used: Cells = self.rows.back().map_or(0, |row| (0..row.len()).fold(0, |all, i| all | bit(i)));
+        let mut used_before: Vec<Cells> = Vec::with_capacity(last);
         for at in (0..last).rev() {
             let after = self.rows.get(at + 1).map(Vec::as_slice).unwrap_or_default();
             let cells = after.iter().enumerate().filter(|(i, _)| used & bit(*i) != 0);
             used = cells.fold(0, |all, (_, cell)| all | bit(cell.back as usize));
             if used.count_ones() == 1 && at + kept < last {
                 self.settle(at, used.trailing_zeros());
-                break;
+                return;
             }
+            used_before.push(used);
         }
-        self.enough = FEWEST.max(2 * self.rows.len());
+        let mut cells = Vec::with_capacity(WIDTH);
+        for used in used_before.into_iter().rev().take(last.saturating_sub(kept)) {
+            let Some(row) = self.rows.pop_front() else { return };
+            let is_used = |i: usize| used & bit(i) != 0;
+            let place = |(i, cell): (usize, &Cell)| is_used(i).then(|| (cell.back, cell.pin()));
+            cells.clear();
+            cells.extend(row.iter().enumerate().map(place));
+            self.old.push(&cells);
+            self.give_back(row);
+        }
     }
 
     /// The places of all nodes on the way that ends best: `end` is the worth of an end, and of equal ones the first
@@ -81,18 +91,29 @@ impl Rows {
 
     /// Settles the rows up to number `last` by the way that ends there in cell `cell`.
     fn settle(&mut self, last: usize, cell: u32) {
-        let first = self.settled.len();
-        self.settled.resize(first + last + 1, None);
+        let (first, old) = (self.settled.len(), self.old.rows());
+        self.settled.resize(first + old + last + 1, None);
         let mut at = cell;
-        for (row, place) in self.rows.iter().zip(self.settled.iter_mut().skip(first)).take(last + 1).rev() {
+        let places = self.settled.iter_mut().skip(first + old);
+        for (row, place) in self.rows.iter().zip(places).take(last + 1).rev() {
             let Some(cell) = row.get(at as usize) else { break };
             *place = cell.pin();
             at = cell.back;
         }
-        for mut row in self.rows.drain(..=last) {
-            row.clear();
-            self.spare.push(row);
+        self.old.take(at, |row, pin| {
+            if let Some(place) = self.settled.get_mut(first + row) {
+                *place = pin;
+            }
+        });
+        for _ in 0..=last {
+            let Some(row) = self.rows.pop_front() else { return };
+            self.give_back(row);
         }
+    }
+
+    fn give_back(&mut self, mut row: Vec<Cell>) {
+        row.clear();
+        self.spare.push(row);
     }
 }
 
@@ -110,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_is_settled_early_is_what_the_best_way_had() {
-        let nodes = 10 * FEWEST as u32;
+        let nodes = 10 * MOST as u32;
         let mut rows = Rows::new(nodes as usize);
         for i in 0..nodes {
             // Two ways that part at each node and join after the next.
@@ -120,11 +141,32 @@ mod tests {
             rows.push(row);
             rows.join(3);
         }
-        assert!(rows.rows.len() < 2 * FEWEST);
+        assert!(rows.rows.len() < 2 * MOST);
         let pins = rows.finish(|cell| (cell.step % 10) as f32);
         let steps: Vec<u32> = pins.iter().filter_map(|pin| pin.as_ref()).map(|pin| pin.step()).collect();
         let way = |i: u32| if i + 1 == nodes { 1 } else { u32::from((i + 1) % 3 == 1) };
         let expected: Vec<u32> = (0..nodes).map(|i| 10 * i + way(i)).collect();
         assert_eq!(steps, expected);
+    }
+    /// Ways that stay side by side, of which one branches off now and then and ends soon.
+    #[test]
+    fn ways_that_never_join_are_kept_in_little_memory() {
+        let nodes = 40 * MOST as u32;
+        let mut rows = Rows::new(nodes as usize);
+        let step = |i: u32, way: u32| if i % 100 < 50 { 3 * i + way } else { 5 * i + 2 * way };
+        for i in 0..nodes {
+            let mut row = rows.spare();
+            row.extend((0..4).map(|way| cell(step(i, way), way)));
+            if i % 10 == 0 {
+                row.push(cell(7, 2));
+            }
+            rows.push(row);
+            rows.join(3);
+        }
+        assert!(rows.rows.len() < 2 * MOST && rows.settled.is_empty());
+        assert!(rows.old.len() < nodes as usize / 4, "{} runs", rows.old.len());
+        let pins = rows.finish(|cell| if cell.back == 2 { 1.0 } else { 0.0 });
+        let steps: Vec<u32> = pins.iter().filter_map(|pin| pin.as_ref()).map(|pin| pin.step()).collect();
+        assert_eq!(steps, (0..nodes).map(|i| step(i, 2)).collect::<Vec<_>>());
     }
 }

@@ -9,9 +9,9 @@
 //! Nodes that are the same in every run (tables, masks) tell little, and in some graphs they are the most. There the
 //! others are laid first, without them; then these are laid between the others, which stay where they are.
 
+use super::super::lists::Lists;
 use super::contest::Contest;
 use super::foreign::{Foreign, ForeignNode, Operand};
-use super::lists::Lists;
 use super::prepared::Prepared;
 use super::reference::Source;
 use super::rows::Rows;
@@ -87,7 +87,7 @@ impl Cell {
 }
 
 /// A node that keeps its place while others are laid around it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pin {
     placed: Placed,
     /// The next token of the step that is free.
@@ -95,6 +95,18 @@ pub(super) struct Pin {
 }
 
 impl Pin {
+    /// The same so many steps and tokens further.
+    pub(super) fn moved(mut self, steps: u32, tokens: u32) -> Self {
+        self.placed.step = self.placed.step.wrapping_add(steps);
+        self.next = self.next.wrapping_add(tokens);
+        self
+    }
+
+    /// How many steps and tokens `other` is further.
+    pub(super) fn distance(&self, other: &Pin) -> (u32, u32) {
+        (other.placed.step.wrapping_sub(self.placed.step), other.next.wrapping_sub(self.next))
+    }
+
     #[cfg(test)]
     pub(super) fn step(&self) -> u32 {
         self.placed.step
@@ -115,7 +127,7 @@ enum Laid {
 }
 
 impl Laid {
-    fn around(pins: Vec<Option<Pin>>, foreign: &Foreign<'_, '_>) -> Self {
+    fn around(pins: Vec<Option<Pin>>, foreign: &Foreign<'_>) -> Self {
         let mut limits = vec![NONE; pins.len()];
         let mut limit = NONE;
         for ((slot, pin), node) in limits.iter_mut().zip(&pins).zip(&foreign.nodes).rev() {
@@ -130,7 +142,7 @@ impl Laid {
 
 pub struct Search<'a> {
     prepared: &'a Prepared<'a>,
-    foreign: &'a Foreign<'a, 'a>,
+    foreign: &'a Foreign<'a>,
     tokens: &'a Tokens,
     /// By weight: the steps that read it.
     weight_readers: Lists<u32>,
@@ -153,7 +165,7 @@ struct Scratch {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a, 'a>, tokens: &'a Tokens) -> Self {
+    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a>, tokens: &'a Tokens) -> Self {
         let weights = |source: &Source| match source {
             Source::Weight(weight) => Some(*weight),
             _ => None,

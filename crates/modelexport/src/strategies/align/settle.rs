@@ -4,24 +4,32 @@
 //! norm after it) goes to the last of the steps that it stands for, as torch's own metadata has it. A node that no form tells (a cast, a reshape
 //! between two matches) belongs to the step that reads it, if that is the one before or after in the order.
 
+use modelexport_graph::ScopeId;
 use modelexport_lower::foreign_forms::Trace;
 
+use super::super::evidence::Calls;
 use super::foreign::{Foreign, Operand};
 use super::prepared::Prepared;
 use super::reference::Source;
 use super::search::Placed;
 
 /// Moves the placed nodes to where they belong.
-pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
-    settle_extras(prepared, foreign, placed);
+pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls, placed: &mut [Option<Placed>]) {
+    settle_extras(prepared, foreign, calls, placed);
     // TorchScript's exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
     if !foreign.is_of_torchscript {
         settle_fused(prepared, foreign, placed);
     }
 }
 
-/// A node without a token goes to the step that all its readers belong to, if that step is a neighbour in the order.
-fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+/// A node without a token goes to the step that its readers belong to, if that step is a neighbour in the order. Of
+/// several the first counts, if all are in one call, or none in the call that the node was put into.
+fn settle_extras(
+    prepared: &Prepared<'_>,
+    foreign: &Foreign<'_>,
+    calls: &Calls,
+    placed: &mut [Option<Placed>],
+) {
     let mut next_match: Option<u32> = None;
     for i in (0..placed.len()).rev() {
         let Some(Some(place)) = placed.get(i).copied() else { continue };
@@ -34,8 +42,21 @@ fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mu
             let place = foreign.place.get(reader.0 as usize).copied().flatten()?;
             placed.get(place as usize).copied().flatten().map(|placed| placed.step)
         });
-        let Some(first) = readers.next() else { continue };
-        let agree = readers.all(|step| step == first);
+        let Some(mut first) = readers.next() else { continue };
+        // What no node of the call around it reads was made for those that do.
+        let (own, call) = (call_of(prepared, place.step), call_of(prepared, first));
+        let is_here = |call: Option<ScopeId>| match (own, call) {
+            (Some(own), Some(call)) => calls.is_inside(call, own),
+            _ => true,
+        };
+        let (mut is_one_call, mut is_read_here) = (true, is_here(call));
+        for step in readers {
+            let other = call_of(prepared, step);
+            is_one_call &= step == first || other == call;
+            is_read_here |= is_here(other);
+            first = first.min(step);
+        }
+        let agree = is_one_call || !is_read_here;
         let is_neighbour = first == place.step || Some(first) == next_match;
         let reads_it = foreign.operands(i as u32).iter().all(|operand| match operand {
             Operand::Node(operand) => placed
@@ -55,13 +76,17 @@ fn settle_extras(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mu
     }
 }
 
+fn call_of(prepared: &Prepared<'_>, step: u32) -> Option<ScopeId> {
+    prepared.reference.step(step).map(|step| step.call)
+}
+
 fn reads(prepared: &Prepared<'_>, step: u32, source: u32) -> bool {
     let first = prepared.first(source);
     [&prepared.near, &prepared.far].iter().any(|lists| lists.get(step).contains(&Source::Step(first)))
 }
 
 /// The last node of a step whose only reader has no node goes to that reader.
-fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut [Option<Placed>]) {
+fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_>, placed: &mut [Option<Placed>]) {
     let steps = prepared.reference.len();
     let mut last: Vec<Option<u32>> = vec![None; steps];
     for (i, place) in placed.iter().enumerate() {
@@ -90,7 +115,7 @@ fn settle_fused(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>, placed: &mut
 /// The only reader of a step, if nothing stands for it and the node of the step can have taken it in.
 fn absorbed_reader(
     prepared: &Prepared<'_>,
-    foreign: &Foreign<'_, '_>,
+    foreign: &Foreign<'_>,
     last: &[Option<u32>],
     step: u32,
     node: u32,

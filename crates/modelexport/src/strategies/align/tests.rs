@@ -7,9 +7,9 @@ use modelexport_graph::onnx::{self, Model, Node, Tensor, ValueInfo};
 use modelexport_graph::{DType, Method, ModuleTree, ScopeId, Scopes};
 
 use super::super::evidence::Calls;
+use super::super::facts::Fact;
 use super::super::graph::GraphView;
 use super::super::{Attribution, Draft};
-use super::facts::Fact;
 use super::foreign::Foreign;
 use super::prepared::Prepared;
 use super::reference::{Reference, Source, Step};
@@ -92,11 +92,12 @@ fn aligned(run: &[&str], graph: &[&str]) -> Vec<String> {
     let model = model(graph);
     let view = GraphView::new(&model);
     let weight_of = |value| {
-        let name = view.value(value)?.name;
+        let name = view.value_name(value);
         weights.0.iter().position(|known| known == name).map(|place| place as u32)
     };
     let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
-    let placed = align(&Prepared::new(&reference), &foreign);
+    let calls = Calls::new(&ModuleTree::new(), &mut Scopes::new());
+    let placed = align(&Prepared::new(&reference), &foreign, &calls);
     let name = |place: &Option<Placed>| match place {
         Some(place) => reference.steps()[place.step as usize].name.as_deref().unwrap_or("").to_owned(),
         None => "-".to_owned(),
@@ -297,12 +298,12 @@ fn filled(run: &[&str], graph: &[&str]) -> Vec<String> {
     let model = model(graph);
     let view = GraphView::new(&model);
     let weight_of = |value| {
-        let name = view.value(value)?.name;
+        let name = view.value_name(value);
         weights.0.iter().position(|known| known == name).map(|place| place as u32)
     };
     let foreign = Foreign::new(&view, &reference.inputs, &weight_of);
     let prepared = Prepared::new(&reference);
-    let placed = align(&prepared, &foreign);
+    let placed = align(&prepared, &foreign, &calls);
     let mut draft: Draft = vec![None; view.len()];
     for (node, place) in foreign.nodes.iter().zip(&placed) {
         let call = reference.steps()[place.expect("a place").step as usize].call;
@@ -336,4 +337,33 @@ fn what_torchscript_left_behind_belongs_where_it_lies() {
         "e = Reshape(d, kept)",
     ];
     assert_eq!(filled(&run, &graph), ["m.r", "m", "m.s", "m.t", "m.t", "m.u", "m.u"]);
+}
+
+#[test]
+fn a_list_belongs_to_the_node_that_it_was_made_for() {
+    let run = ["r = relu(x)", "s = tanh(r)", "t = view(s)", "u = linear(t, onnx::w.1)"];
+    let graph = [
+        "a = Relu(x)",
+        "one = Constant()",
+        "list = Concat(one)",
+        "b = Tanh(a)",
+        "c = Reshape(b, list)",
+        "d = MatMul(c, onnx::w.1)",
+    ];
+    assert_eq!(filled(&run, &graph), ["m.r", "m", "m.t", "m.s", "m.t", "m.u"]);
+}
+
+#[test]
+fn a_constant_that_comes_first_belongs_to_the_first_node() {
+    let run = ["r = relu(x)", "s = tanh(r)", "t = mul(s)", "u = linear(t, onnx::w.1)"];
+    let graph =
+        ["kept = Constant()", "a = Relu(x)", "b = Tanh(a)", "c = Mul(b, kept)", "d = MatMul(c, onnx::w.1)"];
+    assert_eq!(filled(&run, &graph), ["m.r", "m.r", "m.s", "m.t", "m.u"]);
+}
+
+#[test]
+fn a_cast_between_two_calls_belongs_to_the_first_that_reads_it() {
+    let run = ["a = add(x, x)", "p = exp(a)", "q = mul(a, p)"];
+    let graph = ["a = Add(x, x)", "k = Cast(a)", "p = Exp(k)", "q = Mul(k, p)"];
+    assert_eq!(filled(&run, &graph), ["m.a", "m.p", "m.p", "m.q"]);
 }

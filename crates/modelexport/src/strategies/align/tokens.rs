@@ -50,7 +50,7 @@ pub struct Token {
 }
 
 impl Tokens {
-    pub fn new(prepared: &Prepared<'_>, foreign: &Foreign<'_, '_>) -> Self {
+    pub fn new(prepared: &Prepared<'_>, foreign: &Foreign<'_>) -> Self {
         let mut numbers: HashMap<&str, Operator> = HashMap::new();
         let mut names: Vec<&str> = Vec::new();
         let mut operators = Vec::with_capacity(foreign.nodes.len());

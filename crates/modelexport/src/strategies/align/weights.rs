@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use modelexport_graph::DType;
 use modelexport_graph::aten::Weight;
+use modelexport_io::pt2::Archive;
 use modelexport_io::source::Sources;
 
 use super::super::Context;
@@ -26,7 +27,8 @@ pub struct Classes {
 }
 
 impl Classes {
-    pub fn new(evidence: &Evidence) -> Self {
+    /// `archive` holds weights whose content the evidence does not tell.
+    pub fn new(evidence: &Evidence, archive: Option<&Archive>) -> Self {
         let mut contents = vec![None; evidence.parameters.len()];
         for (id, fact) in evidence.parameters.iter() {
             if let (Some(slot), Some(sum), Some(dtype)) =
@@ -35,7 +37,7 @@ impl Classes {
                 *slot = Some((dtype, fact.elements, sum));
             }
         }
-        if let Some(archive) = &evidence.program {
+        if let Some(archive) = archive {
             for weight in &archive.program.weights {
                 let id = evidence.parameters.find(&weight.name);
                 if let Some(slot @ None) = id.and_then(|id| contents.get_mut(id.0 as usize)) {

@@ -6,13 +6,12 @@
 mod scope_names;
 mod tag_names;
 
-use modelexport_graph::onnx::Node;
 use modelexport_graph::{Method, ModuleId};
 
 use super::evidence::Evidence;
+use super::graph::NodeId;
 use super::usage_based::reader;
 use super::{Attribution, Context, Draft};
-use crate::hierarchy::node_claim::Claim;
 use scope_names::ScopeNames;
 use tag_names::TagNames;
 
@@ -25,29 +24,24 @@ pub(super) fn draft(context: &Context<'_>) -> Draft {
     let evidence = context.evidence;
     let mut scope_names = ScopeNames::new(&evidence.modules);
     let mut tag_names = TagNames::new(evidence);
-    let by_name = |node: &Node, scope_names: &mut ScopeNames<'_>| {
-        let found = scope_names.module(&node.name)?;
+    let by_name = |id: NodeId, scope_names: &mut ScopeNames<'_>| {
+        let found = scope_names.module(context.graph.name(id))?;
         let confidence = if found.is_whole { WHOLE_SCOPE } else { PART_OF_SCOPE };
         Some(Attribution::new(evidence.call_of(found.module), Method::Scope, confidence))
     };
-    let nodes = context.graph.nodes();
-    let found = nodes.map(|(id, entry)| {
-        let claimed = claimed_module(entry.node, evidence, &mut tag_names)
+    let found = context.graph.node_ids().map(|id| {
+        let claimed = claimed_module(context, id, &mut tag_names)
             .map(|module| Attribution::new(evidence.call_of(module), Method::Scope, METADATA));
-        claimed.or_else(|| by_name(entry.node, &mut scope_names)).or_else(|| reader(context, id))
+        claimed.or_else(|| by_name(id, &mut scope_names)).or_else(|| reader(context, id))
     });
     found.collect()
 }
 
 /// The module that a node's metadata names.
-fn claimed_module(node: &Node, evidence: &Evidence, tags: &mut TagNames<'_>) -> Option<ModuleId> {
-    if node.metadata.is_empty() && node.doc_string.is_empty() {
-        return None;
-    }
-    let claim = Claim::of(node);
-    let deepest = claim.stack.and_then(|(_, mut frames)| frames.pop()).map(|frame| frame.path);
-    let path = claim.module.or(deepest);
-    path.and_then(|path| nearest(evidence, &path)).or_else(|| tags.module(&claim.tag?))
+fn claimed_module(context: &Context<'_>, id: NodeId, tags: &mut TagNames<'_>) -> Option<ModuleId> {
+    let mark = context.graph.mark(id)?;
+    let by_path = mark.path.and_then(|path| nearest(context.evidence, context.graph.text(path)));
+    by_path.or_else(|| tags.module(context.graph.text(mark.tag?)))
 }
 
 /// The module at `path`, or the nearest above it that the evidence knows.

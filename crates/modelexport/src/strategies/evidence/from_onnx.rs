@@ -2,22 +2,34 @@
 
 use std::collections::HashMap;
 
-use modelexport_graph::Name;
 use modelexport_graph::onnx::Model;
-use modelexport_io::onnx::OnnxFile;
 use modelexport_io::sidecar::Sidecar;
 
+use super::super::graph::{GraphView, NodeId};
 use super::from_sidecar::add_parameters;
-use super::{Evidence, EvidenceFormat, OpFact, Original, ParameterId, ScopeId};
+use super::{Evidence, EvidenceFormat, OpFact, Original, OriginalGraph, ParameterId, ScopeId};
 use crate::hierarchy::{self, Hierarchy};
 
-/// What a file tells about itself, for strategies that read it; `None` if that is nothing.
-pub fn from_itself(model: &mut Model, sidecar: Option<Sidecar>) -> Option<Evidence> {
+/// What a file tells about itself, for strategies that read it; `None` if that is nothing. `graph` is that of `model`.
+pub fn from_itself(model: &mut Model, graph: &GraphView, sidecar: Option<Sidecar>) -> Option<Evidence> {
     let found = hierarchy::from_onnx(model, sidecar.as_ref());
-    from_hierarchy(model, found, sidecar)
+    from_hierarchy(graph, &calls_of(model), found, sidecar)
 }
 
-fn from_hierarchy(model: &Model, found: Hierarchy, sidecar: Option<Sidecar>) -> Option<Evidence> {
+/// By node.
+fn calls_of(model: &Model) -> Vec<Option<ScopeId>> {
+    let mut calls = Vec::new();
+    model.for_each_node(&mut |node| calls.push(node.origin.as_ref().map(|origin| origin.scope)));
+    calls
+}
+
+/// What a file tells of whose `graph` the nodes are placed: `calls` are their places. `None` if that is nothing.
+pub(crate) fn from_hierarchy(
+    graph: &GraphView,
+    calls: &[Option<ScopeId>],
+    found: Hierarchy,
+    sidecar: Option<Sidecar>,
+) -> Option<Evidence> {
     if found.evidence.is_empty() {
         return None;
     }
@@ -25,52 +37,51 @@ fn from_hierarchy(model: &Model, found: Hierarchy, sidecar: Option<Sidecar>) -> 
     evidence.tags_only = found.tags_only;
     evidence.policy = sidecar.map(|sidecar| sidecar.policy);
     add_parameters(&mut evidence);
-    note_readers(&mut evidence, model);
+    note_readers(&mut evidence, graph, calls);
     Some(evidence)
 }
 
-/// What a tagged file tells about another that was made from it; `None` if that is nothing.
-pub fn from_onnx(file: OnnxFile, sidecar: Option<Sidecar>) -> Option<Evidence> {
-    let OnnxFile { mut model, sources } = file;
+/// What a tagged model tells about another that was made from it; `None` if that is nothing.
+pub fn from_onnx(mut model: Model, sidecar: Option<Sidecar>) -> Option<Evidence> {
     let found = hierarchy::from_onnx(&mut model, sidecar.as_ref());
-    from_placed(OnnxFile { model, sources }, found, sidecar)
+    from_placed(GraphView::new(&model), calls_of(&model), found, sidecar)
 }
 
-/// The same of a file whose nodes are placed.
-pub fn from_placed(file: OnnxFile, found: Hierarchy, sidecar: Option<Sidecar>) -> Option<Evidence> {
-    let OnnxFile { model, sources } = file;
-    let mut evidence = from_hierarchy(&model, found, sidecar)?;
-    let mut nodes: HashMap<Name, Option<ScopeId>> = HashMap::new();
-    model.for_each_node(&mut |node| {
-        let call = node.origin.as_ref().map(|origin| origin.scope);
-        nodes.entry(node.name.clone()).and_modify(|known| *known = None).or_insert(call);
-    });
-    nodes.remove("");
-    evidence.original = Some(Original { model: Some((model, sources)), nodes });
+/// The same of a graph whose nodes are placed: `calls` are their places.
+pub fn from_placed(
+    graph: GraphView,
+    calls: Vec<Option<ScopeId>>,
+    found: Hierarchy,
+    sidecar: Option<Sidecar>,
+) -> Option<Evidence> {
+    let mut evidence = from_hierarchy(&graph, &calls, found, sidecar)?;
+    let graph = Some(OriginalGraph::new(graph, calls));
+    evidence.original = Some(Original { graph, nodes: HashMap::new() });
     Some(evidence)
 }
 
 /// Notes the nodes as operators, and who reads which parameter.
-fn note_readers(evidence: &mut Evidence, model: &Model) {
-    for tensor in &model.graph.initializers {
-        if let Some(fact) =
-            evidence.parameters.find(&tensor.name).and_then(|id| evidence.parameters.get_mut(id))
-        {
-            fact.dtype = tensor.dtype();
+fn note_readers(evidence: &mut Evidence, graph: &GraphView, calls: &[Option<ScopeId>]) {
+    for value in graph.main_initializers() {
+        let id = evidence.parameters.find(graph.value_name(value));
+        if let Some(fact) = id.and_then(|id| evidence.parameters.get_mut(id)) {
+            fact.dtype = graph.constant(value).and_then(|tensor| tensor.dtype);
         }
     }
-    model.graph.for_each_node(&mut |node| {
-        let Some(origin) = &node.origin else { return };
-        let parameters: Vec<ParameterId> =
-            node.inputs.iter().filter_map(|input| evidence.parameters.find(input)).collect();
+    let mut operators = HashMap::new();
+    for (id, call) in graph.main_nodes().map(NodeId).zip(calls) {
+        let (Some(call), Some(entry)) = (*call, graph.entry(id)) else { continue };
+        let read = graph.inputs(id).map(|input| graph.value_name(input));
+        let parameters: Vec<ParameterId> = read.filter_map(|name| evidence.parameters.find(name)).collect();
         for &id in &parameters {
             let fact = evidence.parameters.get_mut(id);
-            if let Some(fact) = fact.filter(|fact| !fact.readers.contains(&origin.scope)) {
-                fact.readers.push(origin.scope);
+            if let Some(fact) = fact.filter(|fact| !fact.readers.contains(&call)) {
+                fact.readers.push(call);
             }
         }
-        if !node.inputs.is_empty() {
-            evidence.ops.push(OpFact { target: node.op_type.clone(), call: origin.scope, parameters });
+        if graph.input_slots(id).next().is_some() {
+            let target = operators.entry(entry.op_type).or_insert_with(|| graph.text(entry.op_type).into());
+            evidence.ops.push(OpFact { target: modelexport_graph::Name::clone(target), call, parameters });
         }
-    });
+    }
 }

@@ -9,8 +9,14 @@ use modelexport_io::pt2::Archive;
 use super::super::align::weights::Classes;
 use super::super::fx_graph;
 use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
+use crate::Error;
 
-pub fn from_program(mut archive: Archive) -> Evidence {
+/// `read_again` gives the archive once more, for the rare program that cannot be made free of mutation: a copy to fall
+/// back on would double the memory of every other.
+pub fn from_program(
+    mut archive: Archive,
+    read_again: &dyn Fn() -> Result<Archive, Error>,
+) -> Result<Evidence, Error> {
     archive.program.traces = Vec::new();
     let program = &archive.program;
     let mut evidence =
@@ -30,15 +36,14 @@ pub fn from_program(mut archive: Archive) -> Evidence {
         })
         .collect();
     read_graph(&program.graph, &known, Scopes::ROOT, &mut evidence);
+    let classes = Classes::new(&evidence, Some(&archive));
+    let read_again = || read_again().map(|archive| archive.program);
+    archive.program = fx_graph::without_mutation(archive.program, &read_again)?;
+    evidence.run = Some(fx_graph::run(&archive.program, &evidence, &classes));
+    // The steps say what the graph did in a small part of its memory.
+    archive.program.graph = Graph::default();
     evidence.program = Some(archive);
-    let classes = Classes::new(&evidence);
-    if let Some(mut archive) = evidence.program.take() {
-        evidence.run = Some(fx_graph::run(&archive.program, &evidence, &classes));
-        // The steps say what the graph did in a small part of its memory.
-        archive.program.graph = Graph::default();
-        evidence.program = Some(archive);
-    }
-    evidence
+    Ok(evidence)
 }
 
 /// Adds each tensor once; those that are the same view of the same bytes are one under several names.

@@ -33,7 +33,7 @@ pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
         nodes.entry(node.name.clone()).and_modify(|known| *known = None).or_insert(call);
     }
     nodes.remove("");
-    evidence.original = Some(Original { model: None, nodes });
+    evidence.original = Some(Original { graph: None, nodes });
     evidence.torch_version = sidecar.source.torch_version;
     evidence.policy = Some(sidecar.policy);
     evidence

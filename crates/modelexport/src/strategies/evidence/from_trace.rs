@@ -16,7 +16,7 @@ pub fn from_trace(trace: Trace) -> Evidence {
     add_parameters(&mut evidence, &trace, &ids);
     note_readers(&mut evidence, &trace, &call_scopes);
     // The steps take a small part of the memory that the records of the trace do.
-    let classes = Classes::new(&evidence);
+    let classes = Classes::new(&evidence, None);
     let class = |name: &Name| evidence.parameters.find(name).and_then(|id| classes.of(id));
     let run = steps_of(&trace, &call_scopes, &class);
     evidence.run = Some(run);

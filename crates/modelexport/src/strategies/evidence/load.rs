@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use modelexport_io::source::Sources;
-use modelexport_io::{onnx, pt2, sidecar, source, trace};
+use modelexport_io::{pt2, sidecar, source, trace};
 use serde::Deserializer;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 
@@ -18,7 +18,7 @@ use crate::hierarchy;
 /// file is is told by how it begins.
 pub fn load(path: &Path) -> Result<Evidence, Error> {
     match start(path)?.as_slice() {
-        [b'P', b'K', 3, 4, ..] => Ok(from_program::from_program(pt2::read(path)?)),
+        [b'P', b'K', 3, 4, ..] => from_program::from_program(pt2::read(path)?, &|| Ok(pt2::read(path)?)),
         start if start.trim_ascii_start().first() == Some(&b'{') => load_json(path),
         _ => load_onnx(path),
     }
@@ -90,12 +90,13 @@ fn load_onnx(path: &Path) -> Result<Evidence, Error> {
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let beside = sidecar::path_beside(path);
-    let sidecar = match sidecar::read(&beside) {
+    let mut sidecar = match sidecar::read(&beside) {
         Ok(sidecar) => Some(sidecar),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error.into()),
     };
-    let (model, found) = hierarchy::read_onnx(&sources, source, sidecar.as_ref())?;
-    from_onnx::from_placed(onnx::OnnxFile { model, sources }, found, sidecar)
+    let (placed, found) = hierarchy::read_onnx(&sources, source, sidecar.as_mut())?;
+    let hierarchy::PlacedGraph { graph, calls, .. } = placed;
+    from_onnx::from_placed(graph, calls, found, sidecar)
         .ok_or_else(|| Error::NoHierarchy { path: path.to_owned(), sidecar: beside })
 }

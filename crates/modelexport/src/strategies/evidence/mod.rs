@@ -13,15 +13,15 @@ mod parameters;
 
 use std::collections::HashMap;
 
-use modelexport_graph::onnx::Model;
 use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};
-use modelexport_io::source::Sources;
 use modelexport_io::{pt2, sidecar};
 
 use super::align::reference::Reference;
+use super::graph::{GraphView, NodeId, TextId};
 use crate::tags::Tags;
 
 pub use calls::Calls;
+pub(crate) use from_onnx::from_hierarchy;
 pub use from_onnx::{from_itself, from_onnx as of_tagged};
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
@@ -85,10 +85,55 @@ pub struct OpFact {
 /// A file that was tagged before.
 #[derive(Debug)]
 pub struct Original {
-    /// The model, whose nodes have their origins; `None` if there is only a sidecar.
-    pub model: Option<(Model, Sources)>,
-    /// Where the nodes come from by their name; names that occur twice are left out.
+    /// `None` if there is only a sidecar.
+    pub graph: Option<OriginalGraph>,
+    /// Where the nodes that a sidecar lists come from by their name; `None` for names that occur twice.
     pub nodes: HashMap<Name, Option<ScopeId>>,
+}
+
+impl Original {
+    /// Where the only node of this name comes from.
+    pub fn call(&self, name: &str) -> Option<ScopeId> {
+        match &self.graph {
+            Some(graph) => graph.call_by_name(name),
+            None => self.nodes.get(name).copied().flatten(),
+        }
+    }
+}
+
+/// The graph of a file that was tagged before.
+#[derive(Debug)]
+pub struct OriginalGraph {
+    pub view: GraphView,
+    /// By [`NodeId`].
+    calls: Vec<Option<ScopeId>>,
+    /// By text: the only node of that name.
+    by_name: Vec<Option<NodeId>>,
+}
+
+impl OriginalGraph {
+    /// `calls`: where its nodes come from.
+    pub fn new(view: GraphView, calls: Vec<Option<ScopeId>>) -> Self {
+        let mut by_name = vec![None; view.text_count()];
+        let mut is_taken = vec![false; view.text_count()];
+        for (id, entry) in view.nodes().filter(|(_, entry)| entry.name != TextId::EMPTY) {
+            let at = entry.name.0 as usize;
+            if let (Some(node), Some(is_taken)) = (by_name.get_mut(at), is_taken.get_mut(at)) {
+                *node = (!*is_taken).then_some(id);
+                *is_taken = true;
+            }
+        }
+        OriginalGraph { view, calls, by_name }
+    }
+
+    pub fn call(&self, id: NodeId) -> Option<ScopeId> {
+        self.calls.get(id.0 as usize).copied().flatten()
+    }
+
+    fn call_by_name(&self, name: &str) -> Option<ScopeId> {
+        let name = self.view.find_text(name)?;
+        self.call(self.by_name.get(name.0 as usize).copied().flatten()?)
+    }
 }
 
 impl Evidence {
@@ -110,10 +155,13 @@ impl Evidence {
         }
     }
 
-    /// Lets go of what only strategies use. Modules and calls stay, for the tags.
+    /// Lets go of what only strategies use. Modules, calls and names of steps stay, for the tags.
     pub fn keep_modules(&mut self) {
         self.ops = Vec::new();
-        self.run = None;
+        self.parameters = Parameters::default();
+        if let Some(run) = &mut self.run {
+            run.keep_steps();
+        }
         self.program = None;
         self.original = None;
     }

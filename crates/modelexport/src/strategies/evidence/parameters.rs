@@ -1,7 +1,6 @@
 //! What evidence knows of parameters, buffers and constants: who holds them, who reads them, what is in them.
 
-use std::collections::HashMap;
-
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::{DType, ModuleId, Name, ScopeId};
 
 /// Index into [`Parameters`].

@@ -8,12 +8,9 @@
 
 mod replaced;
 
-use std::collections::HashMap;
-
-use modelexport_graph::onnx::Node;
 use modelexport_graph::{Method, ModuleId, ScopeId};
 
-use super::evidence::ParameterFact;
+use super::evidence::{OriginalGraph, ParameterFact};
 use super::graph::{GraphView, NodeId, ValueId};
 use super::{Attribution, Context, Draft};
 use replaced::Replaced;
@@ -27,49 +24,76 @@ const PARAMETER: f32 = 0.7;
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let Some(original) = &context.evidence.original else { return vec![None; context.graph.len()] };
-    let view = original.model.as_ref().map(|(model, _)| GraphView::new(model));
-    let known = view.as_ref().map(|view| KnownValues::new(view, context.graph));
-    let by_name = |node: &Node| {
-        let call = original.nodes.get(&node.name).copied().flatten()?;
+    let known = original.graph.as_ref().map(|graph| KnownValues::new(graph, context.graph));
+    let by_name = |id: NodeId| {
+        let call = original.call(context.graph.name(id))?;
         Some(Attribution::new(call, Method::Graph, SAME_NAME))
     };
-    let found = context.graph.nodes().map(|(id, entry)| {
+    let found = context.graph.node_ids().map(|id| {
         let by_value = known.as_ref().and_then(|known| known.attribute(context, id));
-        by_value.or_else(|| by_name(entry.node)).or_else(|| by_parameter(context, id))
+        by_value.or_else(|| by_name(id)).or_else(|| by_parameter(context, id))
     });
     found.collect()
 }
 
 /// The original file as a table of values.
 struct KnownValues<'a> {
-    original: &'a GraphView<'a>,
-    /// Values of the original by name, if only one has it.
-    by_name: HashMap<&'a str, Option<ValueId>>,
+    original: &'a OriginalGraph,
+    values: ValuesByName<'a>,
     replaced: Replaced<'a>,
 }
 
-impl<'a> KnownValues<'a> {
-    fn new(original: &'a GraphView<'a>, graph: &GraphView<'_>) -> Self {
-        let mut by_name: HashMap<&str, Option<ValueId>> = HashMap::new();
-        for (id, value) in original.values() {
-            by_name.entry(value.name).and_modify(|known| *known = None).or_insert(Some(id));
+/// The values of a graph by name, if only one has it.
+struct ValuesByName<'a> {
+    graph: &'a GraphView,
+    /// By text.
+    values: Vec<Named>,
+}
+
+#[derive(Clone, Copy)]
+enum Named {
+    Nothing,
+    One(ValueId),
+    Several,
+}
+
+impl<'a> ValuesByName<'a> {
+    fn new(graph: &'a GraphView) -> Self {
+        let mut values = vec![Named::Nothing; graph.text_count()];
+        for (id, value) in graph.values() {
+            if let Some(named) = values.get_mut(value.name.0 as usize) {
+                *named = if let Named::Nothing = named { Named::One(id) } else { Named::Several };
+            }
         }
-        let replaced = Replaced::new(original, graph, &by_name);
-        KnownValues { original, by_name, replaced }
+        ValuesByName { graph, values }
+    }
+
+    fn find(&self, name: &str) -> Option<ValueId> {
+        match self.values.get(self.graph.find_text(name)?.0 as usize)? {
+            Named::One(id) => Some(*id),
+            Named::Nothing | Named::Several => None,
+        }
+    }
+}
+
+impl<'a> KnownValues<'a> {
+    fn new(original: &'a OriginalGraph, graph: &GraphView) -> Self {
+        let values = ValuesByName::new(&original.view);
+        let survives = graph.values().filter_map(|(_, value)| values.find(graph.text(value.name)));
+        let replaced = Replaced::new(&original.view, survives);
+        KnownValues { original, values, replaced }
     }
 
     fn attribute(&self, context: &Context<'_>, id: NodeId) -> Option<Attribution> {
-        let entry = context.graph.entry(id)?;
+        let (graph, original) = (context.graph, &self.original.view);
         let mut makers: Vec<NodeId> = Vec::new();
-        for &output in context.graph.outputs(id) {
-            let name = context.graph.value(output)?.name;
-            let known = self.by_name.get(name).copied().flatten();
-            makers.extend(known.and_then(|value| self.original.producer(value)));
+        for &output in graph.outputs(id) {
+            let known = self.values.find(graph.value_name(output));
+            makers.extend(known.and_then(|value| original.producer(value)));
         }
         let &maker = makers.first()?;
-        let before = self.original.node(maker)?;
-        if before.op_type == entry.node.op_type && before.domain == entry.node.domain {
-            let call = before.origin.as_ref()?.scope;
+        if original.operator(maker) == graph.operator(id) && original.domain(maker) == graph.domain(id) {
+            let call = self.original.call(maker)?;
             return Some(Attribution::new(call, Method::Graph, SAME));
         }
         let members = self.replaced.members(&makers);
@@ -79,8 +103,7 @@ impl<'a> KnownValues<'a> {
     /// A node that stands for `members` of the original.
     fn fused(&self, context: &Context<'_>, members: &[NodeId]) -> Option<Attribution> {
         let calls = context.evidence.calls();
-        let scope = |id: &NodeId| Some(self.original.node(*id)?.origin.as_ref()?.scope);
-        let scopes: Vec<ScopeId> = members.iter().filter_map(scope).collect();
+        let scopes: Vec<ScopeId> = members.iter().filter_map(|id| self.original.call(*id)).collect();
         let call = calls.common_of(scopes.iter().copied())?;
         let mut fused: Vec<ModuleId> = Vec::new();
         for module in scopes.iter().map(|&scope| calls.module(scope)) {
@@ -91,7 +114,7 @@ impl<'a> KnownValues<'a> {
         if fused.len() == 1 {
             fused.clear();
         }
-        Some(Attribution { fused, ..Attribution::new(call, Method::Graph, FUSED) })
+        Some(Attribution { fused: fused.into(), ..Attribution::new(call, Method::Graph, FUSED) })
     }
 }
 
@@ -101,7 +124,7 @@ fn by_parameter(context: &Context<'_>, id: NodeId) -> Option<Attribution> {
     let facts = context.graph.inputs(id).filter_map(|value| {
         context.graph.constant(value)?;
         let known = context.anchors.parameter(value);
-        let parameter = known.or_else(|| beginning(context, context.graph.value(value)?.name))?;
+        let parameter = known.or_else(|| beginning(context, context.graph.value_name(value)))?;
         evidence.parameters.get(parameter)
     });
     let call_of = |fact: &ParameterFact| {
@@ -126,7 +149,6 @@ fn beginning(context: &Context<'_>, name: &str) -> Option<super::evidence::Param
 #[cfg(test)]
 mod tests {
     use modelexport_graph::onnx::{Graph, Model, Node, Tensor};
-    use modelexport_io::onnx::OnnxFile;
     use modelexport_io::source::Sources;
 
     use super::*;
@@ -176,13 +198,14 @@ mod tests {
             node("m", "MatMul", &["d", "fc.weight"], "y", "fc"),
         ];
         let model = model(nodes, &["block.conv.weight", "fc.weight"]);
-        evidence::of_tagged(OnnxFile { model, sources: Sources::new() }, None).unwrap()
+        evidence::of_tagged(model, None).unwrap()
     }
 
     fn retagged(made: &Model) -> Vec<(String, Vec<String>, Method)> {
         let evidence = original();
         let policy = Policy::default();
-        let found = attributions(made, &Sources::new(), &evidence, Strategy::Retag, &policy).unwrap();
+        let graph = GraphView::new(made);
+        let found = attributions(&graph, &Sources::new(), &evidence, Strategy::Retag, &policy).unwrap();
         let path = |module| evidence.modules.get(module).unwrap().path.to_string();
         let row = |found: &Attribution| {
             let fused = found.fused.iter().map(|&module| path(module)).collect();

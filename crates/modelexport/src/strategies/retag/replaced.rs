@@ -1,6 +1,6 @@
 //! Which nodes of the original a fused node stands for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::strategies::graph::{GraphView, NodeId, ValueId};
 
@@ -12,7 +12,7 @@ const SIZE_OPERATORS: [&str; 2] = ["Shape", "Size"];
 
 /// What is gone from the original.
 pub struct Replaced<'a> {
-    original: &'a GraphView<'a>,
+    original: &'a GraphView,
     /// By [`ValueId`] of the original: the new file has it, too.
     survives: Vec<bool>,
     /// By [`NodeId`] of the original: computed from weights and sizes alone, so that an optimiser may have folded it
@@ -21,21 +21,17 @@ pub struct Replaced<'a> {
 }
 
 impl<'a> Replaced<'a> {
-    pub fn new(
-        original: &'a GraphView<'a>,
-        graph: &GraphView<'_>,
-        by_name: &HashMap<&str, Option<ValueId>>,
-    ) -> Self {
+    /// `surviving` are the values of the original that the new file has, too.
+    pub fn new(original: &'a GraphView, surviving: impl Iterator<Item = ValueId>) -> Self {
         let mut survives = vec![false; original.value_count()];
-        for (_, value) in graph.values() {
-            let known = by_name.get(value.name).copied().flatten();
-            if let Some(survives) = known.and_then(|id| survives.get_mut(id.0 as usize)) {
+        for id in surviving {
+            if let Some(survives) = survives.get_mut(id.0 as usize) {
                 *survives = true;
             }
         }
         let mut is_foldable: Vec<bool> = Vec::with_capacity(original.len());
         for (id, entry) in original.nodes() {
-            let is_size = SIZE_OPERATORS.contains(&&*entry.node.op_type);
+            let is_size = SIZE_OPERATORS.contains(&original.text(entry.op_type));
             let foldable = is_size
                 || original.inputs(id).all(|value| match original.producer(value) {
                     Some(producer) => is_foldable.get(producer.0 as usize).copied().unwrap_or(false),

@@ -51,7 +51,7 @@ fn computing_nodes(context: &Context<'_>) -> Vec<NodeId> {
     let mut is_constant = vec![false; graph.len()];
     let mut nodes = Vec::new();
     for (id, entry) in graph.nodes() {
-        if entry.holder.is_some() || entry.key.function.is_some() {
+        if entry.holder().is_some() || entry.function().is_some() {
             continue;
         }
         let is_known = |value| !context.anchors.candidates(value).is_empty();
@@ -112,7 +112,7 @@ fn marks(context: &Context<'_>, nodes: &[NodeId]) -> Vec<Mark> {
             continue;
         }
         let latest = next_sure.peek().map_or(usize::MAX, |mark| mark.op);
-        let operator = context.graph.node(node).map_or("", |node| &node.op_type);
+        let operator = context.graph.operator(node);
         // Several operators read what the node reads: the first that no node of its kind stands for yet.
         let first = found.ops.partition_point(|&op| op < earliest);
         let mut rest = found.ops.get(first..).unwrap_or_default().iter().take_while(|&&op| op <= latest);
@@ -162,7 +162,7 @@ fn may_merge(context: &Context<'_>, op: usize) -> bool {
 
 /// The operators that a node may stand for by the parameters that it reads.
 fn candidates(context: &Context<'_>, reads: &HashMap<ParameterId, Vec<usize>>, node: NodeId) -> Candidates {
-    let name_of = |value| context.graph.value(value).map_or("", |value| value.name);
+    let name_of = |value| context.graph.value_name(value);
     let is_named =
         context.graph.inputs(node).any(|value| context.evidence.parameters.find(name_of(value)).is_some());
     let ops_of = |value| {
@@ -238,7 +238,7 @@ fn fill(
     let mut at = 0;
     for (i, &node) in between.iter().enumerate() {
         let expected = ((i + 1) * free.len()).saturating_sub(1) / between.len();
-        let operator = context.graph.node(node).map_or("", |node| &node.op_type);
+        let operator = context.graph.operator(node);
         let nearest = free.iter().enumerate().take(expected + AHEAD).skip(at).take(2 * AHEAD);
         let fitting = nearest.into_iter().find(|(_, op)| may_become(&op.target, operator));
         // A node that fits no operator belongs to the one that is at work.

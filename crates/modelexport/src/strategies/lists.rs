@@ -36,10 +36,23 @@ impl<T> Lists<T> {
         (0..self.ends.len() as u32).map(|i| self.get(i))
     }
 
+    /// All items, and where each list ends.
+    pub fn into_parts(self) -> (Vec<T>, Vec<u32>) {
+        (self.items, self.ends)
+    }
+
     fn range(&self, i: u32) -> Range<usize> {
         let end_of = |i: usize| self.ends.get(i).map_or(0, |end| *end as usize);
         let start = (i as usize).checked_sub(1).map_or(0, end_of);
         start..end_of(i as usize)
+    }
+}
+
+impl<T, L: IntoIterator<Item = T>> FromIterator<L> for Lists<T> {
+    fn from_iter<I: IntoIterator<Item = L>>(lists: I) -> Self {
+        let mut all = Lists::default();
+        lists.into_iter().for_each(|list| all.push(list));
+        all
     }
 }
 
