@@ -13,6 +13,7 @@
 
 pub mod align;
 pub mod auxiliary;
+mod contents;
 mod enhanced_semantic;
 pub mod evidence;
 pub mod facts;

@@ -1,24 +1,20 @@
 //! Which parameter of the model a value of the graph is.
 //!
-//! By name first. An exporter may have renamed, transposed or folded a parameter; then its content tells, by a
-//! fingerprint that does not depend on the order of elements. Fingerprints are taken only of tensors that no name
-//! matched, and on the side of the evidence only where type and size fit.
+//! By name first. An exporter may have renamed, transposed or folded a parameter; then its content tells. Only tensors
+//! that no name matched are looked at, and on the side of the evidence only where type and size fit.
 
 use std::collections::{HashMap, HashSet};
 
-use modelexport_graph::{DType, StridedView};
-use modelexport_io::fingerprint::{Fingerprint, Fingerprinter};
+use modelexport_graph::DType;
 use modelexport_io::source::Sources;
 
-use super::evidence::{Evidence, ParameterFact, ParameterId, sorted_dims};
-use super::graph::{Constant, Content, GraphView, ValueId};
+use super::contents::{KnownContents, Size};
+use super::evidence::{Evidence, ParameterId, sorted_dims};
+use super::graph::{Constant, GraphView, ValueId};
 use super::lists::Lists;
 
 /// Smaller tensors are not told apart by their content: too many constants have the same few numbers.
 const LEAST_ELEMENTS: u64 = 8;
-
-/// Bytes that are read at a time.
-const CHUNK: usize = 1 << 20;
 
 /// By [`ValueId`]: the parameters that a value may be.
 #[derive(Clone, Debug, Default)]
@@ -46,21 +42,20 @@ impl Anchors {
                 (elements >= LEAST_ELEMENTS).then_some((id, tensor, (tensor.dtype?, elements)))
             })
             .collect();
-        let known = KnownContents::new(evidence, tensors.iter().map(|(_, _, size)| *size).collect(), &named);
+        let in_graph = tensors.iter().map(|(_, _, size)| *size).collect();
+        let known = KnownContents::new(evidence, &in_graph, &named);
         for (id, tensor, size) in tensors {
-            let Some(place) = candidates.get_mut(id.0 as usize).filter(|_| known.sizes.contains(&size))
-            else {
+            let Some(place) = candidates.get_mut(id.0 as usize).filter(|_| known.has_size(size)) else {
                 continue;
             };
             // An exporter that finds equal tensors keeps one of them, so that the others may be meant as well.
-            let content = match place.first() {
-                Some(&named) => known.contents.get(&named).copied(),
-                None => of_content(tensor.content, size.0, sources),
+            let equal = match place.first() {
+                Some(&named) => known.equal_to(named),
+                None => known.equal_to_tensor(tensor, size, sources),
             };
-            let equal = content.and_then(|content| known.by_content.get(&content));
-            place.extend(equal.into_iter().flatten().filter(|id| !named.contains(id)));
+            place.extend(equal.iter().filter(|id| !named.contains(id)));
             if place.is_empty() {
-                place.extend(equal.into_iter().flatten());
+                place.extend(equal);
             }
         }
         pass_through_copies(graph, &mut candidates);
@@ -118,88 +113,4 @@ fn pass_through_copies(graph: &GraphView, candidates: &mut [Vec<ParameterId>]) {
             *place = of_input;
         }
     }
-}
-
-/// Element type and number of elements.
-type Size = (DType, u64);
-
-/// Parameters by their content.
-#[derive(Default)]
-struct KnownContents {
-    by_content: HashMap<Fingerprint, Vec<ParameterId>>,
-    contents: HashMap<ParameterId, Fingerprint>,
-    /// Sizes of parameters that no name matched: only for these does the content matter.
-    sizes: HashSet<Size>,
-}
-
-impl KnownContents {
-    /// Contents of the parameters that have one of the sizes in the graph.
-    fn new(evidence: &Evidence, in_graph: HashSet<Size>, named: &HashSet<ParameterId>) -> Self {
-        let size_of = |fact: &ParameterFact| Some((fact.dtype?, fact.elements));
-        let mut known = KnownContents::default();
-        let unnamed = evidence.parameters.iter().filter(|(id, _)| !named.contains(id));
-        known.sizes =
-            unnamed.filter_map(|(_, fact)| size_of(fact)).filter(|size| in_graph.contains(size)).collect();
-        let weights = weights_by_name(evidence);
-        for (id, fact) in evidence.parameters.iter() {
-            let Some((dtype, _)) = size_of(fact).filter(|size| known.sizes.contains(size)) else { continue };
-            if let Some(content) = content_of(fact, dtype, evidence, &weights) {
-                known.contents.insert(id, content);
-                known.by_content.entry(content).or_default().push(id);
-            }
-        }
-        known
-    }
-}
-
-/// Where the weights of a captured program, or of a tagged ONNX file, lie.
-fn weights_by_name(evidence: &Evidence) -> HashMap<&str, &StridedView> {
-    let captured = evidence.program.iter().flat_map(|archive| &archive.program.weights);
-    captured.filter_map(|weight| Some((&*weight.name, weight.data.as_ref()?))).collect()
-}
-
-fn content_of(
-    fact: &ParameterFact,
-    dtype: DType,
-    evidence: &Evidence,
-    weights: &HashMap<&str, &StridedView>,
-) -> Option<Fingerprint> {
-    if let Some(sum) = fact.fingerprint {
-        return Some(Fingerprint { dtype, elements: fact.elements, sum });
-    }
-    of_view(weights.get(&*fact.name)?, dtype, &evidence.program.as_ref()?.sources)
-}
-
-fn of_content(content: Content<'_>, dtype: DType, sources: &Sources) -> Option<Fingerprint> {
-    match content {
-        Content::Bytes(bytes) => {
-            let mut fingerprinter = Fingerprinter::new(dtype)?;
-            fingerprinter.update(bytes);
-            fingerprinter.finish()
-        }
-        Content::Stored(view) => of_view(view, dtype, sources),
-        Content::Other => None,
-    }
-}
-
-/// The content of a view that is one run of bytes, or the whole of its storage in another order.
-fn of_view(view: &StridedView, dtype: DType, sources: &Sources) -> Option<Fingerprint> {
-    let elements = view.sizes.iter().try_fold(1u64, |all, &size| all.checked_mul(size))?;
-    let length = dtype.byte_len(elements)?;
-    if !view.is_contiguous() && (view.offset != 0 || length != view.span.length || view.strides.contains(&0))
-    {
-        return None;
-    }
-    let mut offset = view.span.offset.checked_add(dtype.byte_len(view.offset)?)?;
-    let end = offset.checked_add(length)?;
-    let mut fingerprinter = Fingerprinter::new(dtype)?;
-    let mut buffer = vec![0; CHUNK.min(usize::try_from(length).ok()?)];
-    while offset < end {
-        let count = usize::try_from(end - offset).unwrap_or(CHUNK).min(CHUNK);
-        let piece = buffer.get_mut(..count)?;
-        sources.read_at(view.span.source, offset, piece).ok()?;
-        fingerprinter.update(piece);
-        offset += count as u64;
-    }
-    fingerprinter.finish()
 }
