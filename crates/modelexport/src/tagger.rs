@@ -219,12 +219,15 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    describe_nodes(&mut |visit| model.for_each_node(&mut |node| visit(node)), tree, scopes, tags, options)
+    describe_nodes(&|visit| model.for_each_node(&mut |node| visit(node)), tree, scopes, tags, options)
 }
+
+/// Shows all nodes of a model to a visitor.
+pub type EachNode<'n> = dyn Fn(&mut dyn FnMut(&Node)) + 'n;
 
 /// The same for nodes that `each_node` shows, in the order of [`Model::for_each_node`].
 pub fn describe_nodes(
-    each_node: &mut dyn FnMut(&mut dyn FnMut(&Node)),
+    each_node: &EachNode<'_>,
     tree: &ModuleTree,
     scopes: &Scopes,
     tags: &Tags,

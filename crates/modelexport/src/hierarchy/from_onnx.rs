@@ -155,7 +155,7 @@ impl SidecarNodes {
     /// The last node of a name counts.
     fn insert(&mut self, name: &str, module: ModuleId, calls: &[u32]) {
         let name = self.names.add(name);
-        self.modules.resize(self.names.len(), None);
+        self.modules.resize(self.names.count(), None);
         if let Some(slot) = self.modules.get_mut(name.0 as usize) {
             *slot = Some(module);
         }

@@ -139,7 +139,7 @@ pub fn describe(
     let source = sidecar::Source { kind: "onnx".to_owned(), file: name, torch_version };
     let options = tagger::Options { embed, strategy: strategy.name().to_owned(), source };
     let nodes = PlacedNodes::new(file, evidence);
-    let each = &mut |visit: &mut dyn FnMut(&Node)| {
+    let each = &|visit: &mut dyn FnMut(&Node)| {
         file.graph.node_ids().filter_map(|id| nodes.get(id)).for_each(|node| visit(&node));
     };
     tagger::describe_nodes(each, &evidence.modules, &evidence.scopes, tags, &options)

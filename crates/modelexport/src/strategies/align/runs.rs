@@ -121,11 +121,8 @@ impl Runs {
             }
         }
         let mut numbers = vec![NONE; self.runs.len()];
-        let mut next = 0;
-        for (number, _) in numbers.iter_mut().zip(&is_live).filter(|(_, live)| **live) {
-            *number = next;
-            next += 1;
-        }
+        let live_numbers = numbers.iter_mut().zip(&is_live).filter(|(_, live)| **live);
+        live_numbers.zip(0..).for_each(|((number, _), next)| *number = next);
         let new = |old: u32| numbers.get(old as usize).copied().unwrap_or(NONE);
         self.ends.iter_mut().for_each(|end| *end = new(*end));
         // A run comes after the one before it, so that its number is known.

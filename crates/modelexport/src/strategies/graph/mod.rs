@@ -191,7 +191,7 @@ impl GraphView {
     }
 
     pub fn text_count(&self) -> usize {
-        self.texts.len()
+        self.texts.count()
     }
 
     /// What a node computes: `MatMul`.

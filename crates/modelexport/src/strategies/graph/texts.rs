@@ -58,7 +58,8 @@ impl Texts {
         get(&self.text, &self.ends, id.0)
     }
 
-    pub fn len(&self) -> usize {
+    /// How many there are, the empty one included.
+    pub fn count(&self) -> usize {
         self.ends.len()
     }
 
@@ -88,6 +89,6 @@ mod tests {
             assert_eq!((texts.add(name), texts.find(name), texts.get(id)), (id, Some(id), name.as_str()));
         }
         assert_eq!(texts.add(""), TextId::EMPTY);
-        assert_eq!((texts.len(), texts.find("other")), (1001, None));
+        assert_eq!((texts.count(), texts.find("other")), (1001, None));
     }
 }
