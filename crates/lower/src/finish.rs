@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use modelexport_graph::aten::Program;
 use modelexport_graph::hash::{HashMap, HashSet};
@@ -33,6 +34,7 @@ pub fn finish(mut ir: Ir, program: &Program, options: &Options) -> Result<onnx::
         taken: HashSet::with_capacity_and_hasher(2 * graph.nodes.len(), Default::default()),
         next: HashMap::default(),
         scope_names: HashMap::default(),
+        types: HashMap::default(),
         texts: HashMap::default(),
         draft: String::new(),
         wanted: String::new(),
@@ -79,6 +81,8 @@ struct Finisher<'a> {
     /// The next number to try for a name that is taken.
     next: HashMap<Name, u32>,
     scope_names: HashMap<ScopeId, Name>,
+    /// Types of values by their element type and the address of their shape.
+    types: HashMap<(i32, Option<usize>), Arc<Type>>,
     /// Operators, domains and names of attributes.
     texts: HashMap<Cow<'static, str>, Name>,
     /// Room for a name that may be taken.
@@ -95,8 +99,10 @@ impl Finisher<'_> {
     /// Inputs, outputs and weights have the first claim on their names, in this order.
     fn reserve_names(&mut self, graph: &Graph) {
         let weights = self.ir.values.iter().enumerate().filter_map(|(i, value)| {
-            let is_weight =
-                matches!(value.constant, Some(Constant::Weight { .. } | Constant::ScaledWeight { .. }));
+            let is_weight = matches!(
+                value.constant.as_deref(),
+                Some(Constant::Weight { .. } | Constant::ScaledWeight { .. })
+            );
             is_weight.then_some(ValueId(i as u32))
         });
         let mut first: Vec<ValueId> = graph.inputs.clone();
@@ -296,17 +302,22 @@ impl Finisher<'_> {
 
     fn value_info(&mut self, id: ValueId, otherwise: &str) -> ValueInfo {
         let name = self.value_name(id, otherwise);
-        let value_type = self.ir.value(id).and_then(|value| {
-            let elem_type = value.dtype?.onnx_code()?;
-            let shape =
-                value.shape.as_ref().map(|shape| shape.iter().map(|dim| self.dimension(dim)).collect());
-            Some(Type {
-                kind: TypeKind::Tensor { elem_type, shape },
-                denotation: String::new(),
-                unknown: Vec::new(),
-            })
-        });
-        ValueInfo { name, value_type, ..ValueInfo::default() }
+        ValueInfo { name, value_type: self.value_type(id), ..ValueInfo::default() }
+    }
+
+    /// The type of a value, made once for all values that share their shape.
+    fn value_type(&mut self, id: ValueId) -> Option<Arc<Type>> {
+        let value = self.ir.value(id)?;
+        let elem_type = value.dtype?.onnx_code()?;
+        let place = value.shape.as_ref().map(|shape| shape.as_ptr().addr());
+        if let Some(known) = self.types.get(&(elem_type, place)) {
+            return Some(known.clone());
+        }
+        let shape = value.shape.as_ref().map(|shape| shape.iter().map(|dim| self.dimension(dim)).collect());
+        let kind = TypeKind::Tensor { elem_type, shape };
+        let new = Arc::new(Type { kind, ..Type::default() });
+        self.types.insert((elem_type, place), new.clone());
+        Some(new)
     }
 
     fn dimension(&self, dim: &Dim) -> Dimension {
@@ -340,14 +351,14 @@ impl Finisher<'_> {
     fn initializers(&mut self) -> Result<Vec<Tensor>> {
         let mut seen = HashSet::default();
         let mut used: Vec<ValueId> = self.constants.iter().copied().filter(|id| seen.insert(*id)).collect();
-        used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_ref()) {
+        used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Weight { weight, .. } | Constant::ScaledWeight { weight, .. }) => (0, *weight),
             _ => (1, 0),
         });
         let mut initializers = Vec::with_capacity(used.len());
         for id in used {
             let name = self.value_name(id, "constant");
-            match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
+            match self.ir.value(id).and_then(|value| value.constant.as_deref()) {
                 Some(Constant::Literal(literal)) => initializers.push(tensor(name, literal)),
                 Some(Constant::Weight { weight, permutation, sizes }) => {
                     let mut tensor = self.weight(name, *weight, permutation.as_deref())?;

@@ -101,7 +101,7 @@ fn unknown_fields_inside_types_are_kept() {
     assert_eq!(encoded.windows(5).filter(|window| window == b"later").count(), 4);
     let kind = |bytes: &[u8]| {
         let file = read_bytes("test.onnx", bytes.to_vec()).unwrap();
-        file.model.graph.inputs[0].value_type.clone().unwrap().kind
+        file.model.graph.inputs[0].value_type.as_ref().unwrap().kind.clone()
     };
     assert_eq!(kind(&encoded), kind(&bytes));
     assert_eq!(again(&encoded), encoded);
@@ -113,7 +113,7 @@ fn a_built_model_is_encoded_in_the_order_of_field_numbers() {
     let kind = TypeKind::Tensor { elem_type: 1, shape: Some(shape) };
     let output = ValueInfo {
         name: "y".into(),
-        value_type: Some(Type { kind, ..Default::default() }),
+        value_type: Some(Type { kind, ..Default::default() }.into()),
         ..Default::default()
     };
     let axis = Attribute { name: "axis".into(), value: AttributeValue::Int(0), ..Default::default() };

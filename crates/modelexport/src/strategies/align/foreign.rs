@@ -204,7 +204,7 @@ fn left_out(operator: &str, operands: &[Operand], is_of_torchscript: bool) -> Op
 /// What the file says of a value.
 fn fact(view: &GraphView<'_>, value: ValueId) -> Option<Fact> {
     let info = view.value(value)?.info?;
-    let TypeKind::Tensor { elem_type, shape: Some(shape) } = &info.value_type.as_ref()?.kind else {
+    let TypeKind::Tensor { elem_type, shape: Some(shape) } = &info.value_type.as_deref()?.kind else {
         return None;
     };
     let sizes = shape
