@@ -1,8 +1,8 @@
 //! Writes tags into the nodes of a model and collects the sidecar.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
@@ -54,16 +54,16 @@ pub fn embed(model: &mut Model, tree: &ModuleTree, scopes: &Scopes, tags: &Tags,
 }
 
 /// What tags say of one node.
-struct Placed {
+struct Placed<'a> {
     module: ModuleId,
-    operator: Name,
+    operator: Cow<'a, Name>,
     /// The tag.
-    path: Name,
+    path: &'a Name,
     /// The tags that rules and fused modules add, without the first.
     added: Vec<Name>,
 }
 
-impl Placed {
+impl Placed<'_> {
     /// The tag, and those that rules and fused modules add.
     fn tags(&self) -> Vec<Name> {
         let mut tags = Vec::with_capacity(1 + self.added.len());
@@ -73,11 +73,11 @@ impl Placed {
     }
 }
 
-fn place(node: &Node, origin: &Origin, scopes: &Scopes, tags: &Tags) -> Placed {
+fn place<'a>(node: &'a Node, origin: &Origin, scopes: &Scopes, tags: &'a Tags) -> Placed<'a> {
     let module = scopes.module(origin.scope);
-    let operator = operator_name(node);
+    let operator = operator_of(node);
     let path = if origin.method == Method::Fallback { tags.auxiliary() } else { tags.tag(module) };
-    let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
+    let target = origin.source.as_ref().map_or(&*operator, |source| &source.target);
     let mut added = Vec::new();
     let fused = origin.fused.iter().map(|&module| tags.tag(module));
     for tag in fused.chain(tags.domain_tags(module, &[&operator, target])) {
@@ -85,7 +85,7 @@ fn place(node: &Node, origin: &Origin, scopes: &Scopes, tags: &Tags) -> Placed {
             added.push(tag.clone());
         }
     }
-    Placed { module, path: path.clone(), added, operator }
+    Placed { module, path, added, operator }
 }
 
 /// Which calls of the modules from the root down a scope stands for; empty if all are first calls.
@@ -112,8 +112,8 @@ pub struct NodeTexts<'a> {
 #[derive(Clone, Default)]
 struct SharedTexts {
     /// Of nodes that have no tag but their module's.
-    doc_string: OnceCell<String>,
-    calls: OnceCell<Option<String>>,
+    doc_string: OnceLock<String>,
+    calls: OnceLock<Option<String>>,
 }
 
 impl<'a> NodeTexts<'a> {
@@ -144,8 +144,8 @@ impl<'a> NodeTexts<'a> {
         Some(written)
     }
 
-    fn doc_string_of(&self, origin: &Origin, placed: &Placed, earlier: Option<&str>) -> Cow<'_, str> {
-        let new = || embedding::doc_string(&placed.tags(), &placed.path, origin.method.name(), earlier);
+    fn doc_string_of(&self, origin: &Origin, placed: &Placed<'_>, earlier: Option<&str>) -> Cow<'_, str> {
+        let new = || embedding::doc_string(&placed.tags(), placed.path, origin.method.name(), earlier);
         let is_shared = earlier.is_none() && placed.added.is_empty() && origin.method == Method::Direct;
         match self.shared.get(origin.scope.0 as usize).filter(|_| is_shared) {
             Some(shared) => shared.doc_string.get_or_init(new).into(),
@@ -158,15 +158,15 @@ impl<'a> NodeTexts<'a> {
         &self,
         node: &Node,
         origin: &Origin,
-        placed: &Placed,
+        placed: &Placed<'_>,
         there: &[(String, String)],
         put: &mut dyn FnMut(&str, &[&str]),
     ) {
-        put(embedding::TAG, &[&placed.path]);
+        put(embedding::TAG, &[placed.path]);
         put(embedding::MODULE, &[self.tree.get(placed.module).map_or("", |module| &module.path)]);
         let source = origin.source.as_ref();
         let operation = source.map_or(&node.name, |source| &source.name);
-        let target = source.map_or(&placed.operator, |source| &source.target);
+        let target = source.map_or(&*placed.operator, |source| &source.target);
         self.scope_texts.put_entries(origin.scope, operation, target, &mut |key, parts| {
             if embedding::get(there, key).is_none() {
                 put(key, parts);
@@ -211,6 +211,110 @@ impl onnx::NodeTexts for NodeTexts<'_> {
     }
 }
 
+/// What nodes are described by.
+struct Describing<'a> {
+    tree: &'a ModuleTree,
+    scopes: &'a Scopes,
+    tags: &'a Tags,
+}
+
+/// What the sidecar says of some nodes.
+struct Described {
+    nodes: Vec<sidecar::Node>,
+    /// By [`ModuleId`].
+    counts: Vec<NodeCount>,
+    statistics: Statistics,
+    by_method: BTreeMap<&'static str, u64>,
+}
+
+/// Fewer nodes are described by one thread.
+const MANY_NODES: usize = 1 << 14;
+
+/// Describes all nodes of a model, in the order of [`Model::for_each_node`].
+fn describe_nodes(model: &Model, by: &Describing<'_>) -> Described {
+    let nodes = &model.graph.nodes;
+    let middle = if nodes.len() < MANY_NODES { nodes.len() } else { nodes.len() / 2 };
+    let (first, second) = nodes.split_at_checked(middle).unwrap_or((nodes, &[]));
+    let mut described = Described::new(nodes.len(), by);
+    std::thread::scope(|threads| {
+        let rest = (!second.is_empty()).then(|| {
+            threads.spawn(|| {
+                let mut described = Described::new(second.len(), by);
+                described.add_all(second, by);
+                described
+            })
+        });
+        described.add_all(first, by);
+        if let Some(rest) = rest {
+            described.append(rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+    });
+    model.functions.iter().for_each(|function| described.add_all(&function.nodes, by));
+    described
+}
+
+impl Described {
+    fn new(nodes: usize, by: &Describing<'_>) -> Self {
+        Described {
+            nodes: Vec::with_capacity(nodes),
+            counts: vec![NodeCount::default(); by.tree.len()],
+            statistics: Statistics::default(),
+            by_method: BTreeMap::new(),
+        }
+    }
+
+    /// Adds nodes, each with those of the graphs inside it.
+    fn add_all(&mut self, nodes: &[Node], by: &Describing<'_>) {
+        // Nodes of one call follow each other.
+        let mut last_calls = (Scopes::ROOT, later_calls(by.scopes, Scopes::ROOT));
+        for node in nodes {
+            self.add(node, by, &mut last_calls);
+            for graph in node.subgraphs() {
+                graph.for_each_node(&mut |node| self.add(node, by, &mut last_calls));
+            }
+        }
+    }
+
+    fn add(&mut self, node: &Node, by: &Describing<'_>, last_calls: &mut (ScopeId, Vec<u32>)) {
+        self.statistics.nodes += 1;
+        let Some(origin) = &node.origin else { return };
+        let placed = place(node, origin, by.scopes, by.tags);
+        if last_calls.0 != origin.scope {
+            *last_calls = (origin.scope, later_calls(by.scopes, origin.scope));
+        }
+        if let Some(count) = self.counts.get_mut(placed.module.0 as usize) {
+            count.own += 1;
+        }
+        self.statistics.attributed_nodes += 1;
+        self.statistics.tagged_operations += u64::from(by.tags.is_chosen(placed.module));
+        *self.by_method.entry(origin.method.name()).or_default() += 1;
+        self.nodes.push(sidecar::Node {
+            name: node.name.clone(),
+            tags: placed.tags(),
+            op_type: placed.operator.into_owned(),
+            module: by.tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
+            calls: last_calls.1.clone(),
+            path: placed.path.clone(),
+            method: origin.method,
+            confidence: origin.confidence,
+            source: origin.source.as_ref().map(|source| source.name.clone()),
+        });
+    }
+
+    fn append(&mut self, mut other: Described) {
+        self.nodes.append(&mut other.nodes);
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            count.own += more.own;
+        }
+        self.statistics.nodes += other.statistics.nodes;
+        self.statistics.attributed_nodes += other.statistics.attributed_nodes;
+        self.statistics.tagged_operations += other.statistics.tagged_operations;
+        for (method, count) in other.by_method {
+            *self.by_method.entry(method).or_default() += count;
+        }
+    }
+}
+
 /// The sidecar of a model whose nodes have their origins.
 pub fn describe(
     model: &Model,
@@ -219,40 +323,8 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let mut nodes = Vec::with_capacity(model.graph.nodes.len());
-    let mut counts = vec![NodeCount::default(); tree.len()];
-    let mut statistics = Statistics::default();
-    let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
-
-    // Nodes of one call follow each other.
-    let mut last_calls = (Scopes::ROOT, later_calls(scopes, Scopes::ROOT));
-
-    model.for_each_node(&mut |node| {
-        statistics.nodes += 1;
-        let Some(origin) = &node.origin else { return };
-        let placed = place(node, origin, scopes, tags);
-        if last_calls.0 != origin.scope {
-            last_calls = (origin.scope, later_calls(scopes, origin.scope));
-        }
-        if let Some(count) = counts.get_mut(placed.module.0 as usize) {
-            count.own += 1;
-        }
-        statistics.attributed_nodes += 1;
-        statistics.tagged_operations += u64::from(tags.is_chosen(placed.module));
-        *by_method.entry(origin.method.name()).or_default() += 1;
-        nodes.push(sidecar::Node {
-            name: node.name.clone(),
-            tags: placed.tags(),
-            op_type: placed.operator,
-            module: tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
-            calls: last_calls.1.clone(),
-            path: placed.path,
-            method: origin.method,
-            confidence: origin.confidence,
-            source: origin.source.as_ref().map(|source| source.name.clone()),
-        });
-    });
-
+    let Described { nodes, mut counts, mut statistics, by_method } =
+        describe_nodes(model, &Describing { tree, scopes, tags });
     statistics.by_method = by_method.into_iter().map(|(method, count)| (method.to_owned(), count)).collect();
     statistics.coverage = match statistics.nodes {
         0 => 1.0,
@@ -280,9 +352,13 @@ pub fn describe(
 
 /// `MatMul`, or with its domain if that is not ONNX's own: `com.microsoft.Gelu`.
 pub fn operator_name(node: &Node) -> Name {
+    operator_of(node).into_owned()
+}
+
+fn operator_of(node: &Node) -> Cow<'_, Name> {
     match &*node.domain {
-        "" | "ai.onnx" => node.op_type.clone(),
-        domain => format!("{domain}.{}", node.op_type).into(),
+        "" | "ai.onnx" => Cow::Borrowed(&node.op_type),
+        domain => Cow::Owned(format!("{domain}.{}", node.op_type).into()),
     }
 }
 
