@@ -547,6 +547,33 @@ mod tests {
     }
 
     #[test]
+    fn two_threads_describe_many_nodes_in_their_order() {
+        let (mut model, tree, scopes) = sample();
+        let few = model.graph.nodes.clone();
+        let name = |index: usize| -> Name { format!("node_{index}").into() };
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let once = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
+        let times = MANY_NODES.div_ceil(few.len());
+        model.graph.nodes = few.iter().cycle().take(times * few.len()).cloned().collect();
+        for (index, node) in model.graph.nodes.iter_mut().enumerate() {
+            node.name = name(index);
+        }
+        let in_functions = model.functions.iter().map(|function| function.nodes.len()).sum::<usize>();
+        let many = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
+        let subgraphs_too = (once.statistics.nodes as usize - in_functions) * times + in_functions;
+        assert_eq!(many.statistics.nodes as usize, subgraphs_too);
+        let mut places = many.nodes.iter().filter_map(|node| node.name.strip_prefix("node_")?.parse().ok());
+        let mut last: usize = places.next().unwrap();
+        for place in places {
+            assert!(place > last, "{place} after {last}");
+            last = place;
+        }
+        let own = |sidecar: &Sidecar| sidecar.modules.iter().map(|module| module.nodes.own).sum::<u64>();
+        assert_eq!(own(&many), many.statistics.attributed_nodes);
+        assert_eq!(own(&once), once.statistics.attributed_nodes);
+    }
+
+    #[test]
     fn domain_rules_see_onnx_and_aten_names() {
         let text = "[[domain]]\nclass = 'Linear'\noperator = 'aten.linear.*'\ntag = '/domain/linear'\n\
                     [[domain]]\nclass = 'Block'\noperator = 'my.ops.*'\ntag = '/domain/mine'";

@@ -147,7 +147,8 @@ impl Frame<'_> {
             Argument::MemoryFormat(code) => Arg::MemoryFormat(codes::memory_format(code, place)?),
             Argument::Layout(code) => Arg::Layout(codes::layout(code, place)?),
             Argument::Device(device) => {
-                Arg::Device(Device { kind: self.shared.name(&device.r#type), index: device.index })
+                let kind = self.shared.name(&device.r#type);
+                Arg::Device(Box::new(Device { kind, index: device.index }))
             }
             Argument::Graph(graph) => subgraph(self.shared, *graph)?,
             Argument::CustomObject(object) => {

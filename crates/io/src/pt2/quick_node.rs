@@ -159,7 +159,8 @@ fn argument(argument: Argument<'_>, words: &mut Words) -> Option<Arg> {
         Argument::MemoryFormat(code) => Arg::MemoryFormat(codes::memory_format(code, place).ok()?),
         Argument::Layout(code) => Arg::Layout(codes::layout(code, place).ok()?),
         Argument::Device(device) => {
-            Arg::Device(Device { kind: words.shared.name(&device.r#type), index: device.index })
+            let kind = words.shared.name(&device.r#type);
+            Arg::Device(Box::new(Device { kind, index: device.index }))
         }
         _ => return None,
     })

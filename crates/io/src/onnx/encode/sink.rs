@@ -230,7 +230,7 @@ impl<'t> Sizer<'t> {
 }
 
 /// From this many nodes on two threads add up the lengths, one half each.
-const MANY_NODES: usize = 1 << 14;
+pub(super) const MANY_NODES: usize = 1 << 14;
 
 impl Sink for Sizer<'_> {
     fn nodes(&mut self, nodes: &[Node]) {

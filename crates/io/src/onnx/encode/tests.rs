@@ -1,8 +1,8 @@
 //! What encoding promises: nothing is lost, lengths are right, odd models are refused.
 
 use modelexport_graph::onnx::{
-    Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, Tensor, TensorData, Type,
-    TypeKind, ValueInfo,
+    Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, OpsetImport, Tensor,
+    TensorData, Type, TypeKind, ValueInfo,
 };
 use modelexport_graph::{SourceId, Span, StridedView};
 use proptest::prelude::*;
@@ -135,6 +135,26 @@ fn a_built_model_is_encoded_in_the_order_of_field_numbers() {
     let output = [field(1, "y"), field(2, field(1, tensor_type))].concat();
     let expected = [number(1, 10), field(7, [field(1, node), field(12, output)].concat())].concat();
     assert_eq!(bytes_of(&model, &Sources::new()), expected);
+}
+
+#[test]
+fn two_threads_add_up_the_lengths_of_many_nodes() {
+    let node = |index: usize| Node {
+        op_type: "Op".into(),
+        doc_string: "x".repeat(index % 300),
+        attributes: vec![Attribute { name: "a".into(), ..Default::default() }; index % 3],
+        ..Default::default()
+    };
+    let count = sink::MANY_NODES + 1;
+    let graph = Graph { name: "many".into(), nodes: (0..count).map(node).collect(), ..Default::default() };
+    let opset_imports = vec![OpsetImport { version: 20, ..Default::default() }];
+    let model = Model { ir_version: 10, opset_imports, graph, ..Default::default() };
+    let bytes = bytes_of(&model, &Sources::new());
+    let read = read_bytes("test.onnx", bytes).unwrap().model.graph;
+    assert_eq!((&*read.name, read.nodes.len()), ("many", count));
+    for (index, found) in read.nodes.iter().enumerate() {
+        assert_eq!((found.doc_string.len(), found.attributes.len()), (index % 300, index % 3), "{index}");
+    }
 }
 
 fn with_view(data_type: i32, sizes: Vec<u64>) -> Model {
