@@ -25,7 +25,7 @@ fn info(name: &str) -> ValueInfo {
     let kind = TypeKind::Tensor { elem_type: 1, shape: Some(vec![size]) };
     ValueInfo {
         name: name.into(),
-        value_type: Some(Type { kind, ..Type::default() }),
+        value_type: Some(Type { kind, ..Type::default() }.into()),
         ..ValueInfo::default()
     }
 }

@@ -3,6 +3,8 @@
 //! Every message keeps the fields that this version does not know (`unknown`), so that a model which is read,
 //! changed and written again loses nothing.
 
+use std::sync::Arc;
+
 use crate::{DType, Method, ModuleId, Name, ScopeId, Span, StridedView};
 
 /// `key`, `value` of a `StringStringEntryProto` list.
@@ -135,7 +137,8 @@ pub enum AttributeValue {
 #[derive(Clone, Debug, Default)]
 pub struct ValueInfo {
     pub name: Name,
-    pub value_type: Option<Type>,
+    /// Shared: values of one type are many.
+    pub value_type: Option<Arc<Type>>,
     pub doc_string: String,
     pub metadata: Metadata,
     pub unknown: Unknown,

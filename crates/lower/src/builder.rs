@@ -84,7 +84,7 @@ impl Builder {
     /// Says what an emitted value looks like, where the caller knows and the builder does not.
     pub fn set_shape(&mut self, value: ValueId, shape: Vec<Dim>) {
         if let Some(value) = self.ir.value_mut(value) {
-            value.shape = Some(shape);
+            value.shape = Some(shape.into());
         }
     }
 

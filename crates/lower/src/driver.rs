@@ -1,9 +1,12 @@
 //! Walks the program and lowers node after node. The origin of what a row emits is set here, so that the author of
 //! a lowering cannot forget it.
 
+use std::sync::Arc;
+
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, ValueKind};
+use modelexport_graph::hash::HashMap;
 use modelexport_graph::onnx::{self, AtenSource, Origin};
-use modelexport_graph::{Name, ScopeId, Scopes, SymExpr, SymOp};
+use modelexport_graph::{Dim, Name, ScopeId, Scopes, SymExpr, SymOp};
 
 use crate::builder::Builder;
 use crate::context::Context;
@@ -49,6 +52,8 @@ pub struct Lowering<'p> {
     frames: Vec<Vec<Option<ValueId>>>,
     /// The call that the node in work belongs to.
     scope: ScopeId,
+    /// Shapes by the address of the metadata in the program.
+    shapes: HashMap<usize, Arc<[Dim]>>,
 }
 
 impl<'p> Lowering<'p> {
@@ -60,6 +65,7 @@ impl<'p> Lowering<'p> {
             symbols: Symbols::default(),
             frames: Vec::new(),
             scope: Scopes::ROOT,
+            shapes: HashMap::default(),
         }
     }
 
@@ -98,7 +104,7 @@ impl<'p> Lowering<'p> {
                 let constant = Constant::Weight { weight: *weight, permutation: None, sizes: None };
                 let value = self.new_value(graph, *id, Some(found.name.clone()));
                 if let Some(value) = self.builder.ir.value_mut(value) {
-                    value.constant = Some(constant);
+                    value.constant = Some(Box::new(constant));
                 }
                 Ok(None)
             }
@@ -119,7 +125,7 @@ impl<'p> Lowering<'p> {
                 let value = self.builder.ir.add_value(Value {
                     name: Some(name.clone()),
                     dtype: Some(dtype),
-                    shape: Some(Vec::new()),
+                    shape: Some(Arc::from([])),
                     constant: None,
                 });
                 if let Some(symbol) = expr.as_symbol() {
@@ -138,11 +144,17 @@ impl<'p> Lowering<'p> {
         let value = self.builder.ir.add_value(Value {
             name,
             dtype: meta.map(|meta| meta.dtype.real()),
-            shape: meta.map(ir::model_shape),
+            shape: meta.map(|meta| ir::model_shape(meta).into()),
             constant: None,
         });
         self.set_tensor(id, value);
         value
+    }
+
+    /// The shape of a tensor of the program in the model, made once for all tensors that share their metadata.
+    fn shape_of(&mut self, meta: &'p aten::TensorMeta) -> Arc<[Dim]> {
+        let place = std::ptr::from_ref(meta).addr();
+        self.shapes.entry(place).or_insert_with(|| ir::model_shape(meta).into()).clone()
     }
 
     fn graph_output(
@@ -171,7 +183,7 @@ impl<'p> Lowering<'p> {
         };
         self.builder.origin = Origin::direct(Scopes::ROOT, None);
         let own = self.builder.emit("Identity", &[value], vec![]);
-        let shape = self.builder.shape(value).map(<[_]>::to_vec);
+        let shape = self.builder.ir.shared_shape(value);
         let fx_name = match arg {
             Arg::Tensor(id) => graph.value(*id).map(|value| value.name.clone()),
             _ => None,
@@ -269,7 +281,7 @@ impl<'p> Lowering<'p> {
             return Ok(());
         };
         // A node that gives a weight as it is still read it, in its module.
-        let value = match self.builder.ir.value(value).and_then(|value| value.constant.as_ref()) {
+        let value = match self.builder.ir.value(value).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Weight { .. }) => self.builder.emit("Identity", &[value], vec![]),
             _ => value,
         };
@@ -282,10 +294,11 @@ impl<'p> Lowering<'p> {
             return Err(Error::Node { place: Box::new(self.place(node)), reason });
         }
         let name = graph.value(id).map(|value| value.name.clone());
+        let shape = self.shape_of(meta);
         if let Some(value) = self.builder.ir.value_mut(value) {
             value.dtype = Some(meta.dtype.real());
             if value.constant.is_none() {
-                value.shape = Some(ir::model_shape(meta));
+                value.shape = Some(shape);
                 value.name = value.name.take().or(name);
             }
         }

@@ -1,20 +1,19 @@
 //! Names, and the ONNX model.
 
-use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use modelexport_graph::aten::Program;
 use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::onnx::{
-    self, Attribute, AttributeValue, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type,
-    TypeKind, ValueInfo,
+    self, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type, TypeKind, ValueInfo,
 };
 use modelexport_graph::{Dim, Name, ScopeId, row_major_strides};
 
 use crate::Options;
+use crate::assemble::{Assembly, NamedNode, assemble, tensor};
 use crate::error::{Error, Result};
-use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
-use crate::literal::Literal;
+use crate::ir::{Constant, Graph, Ir, Node, ValueId};
 
 /// The metadata key of a weight that is written with other axes; its value is its sizes in PyTorch.
 const RESHAPED_KEY: &str = "modelexport.reshaped_from";
@@ -33,7 +32,7 @@ pub fn finish(mut ir: Ir, program: &Program, options: &Options) -> Result<onnx::
         taken: HashSet::with_capacity_and_hasher(2 * graph.nodes.len(), Default::default()),
         next: HashMap::default(),
         scope_names: HashMap::default(),
-        texts: HashMap::default(),
+        types: HashMap::default(),
         draft: String::new(),
         wanted: String::new(),
         domains: Vec::new(),
@@ -79,8 +78,8 @@ struct Finisher<'a> {
     /// The next number to try for a name that is taken.
     next: HashMap<Name, u32>,
     scope_names: HashMap<ScopeId, Name>,
-    /// Operators, domains and names of attributes.
-    texts: HashMap<Cow<'static, str>, Name>,
+    /// Types of values by their element type and the address of their shape.
+    types: HashMap<(i32, Option<usize>), Arc<Type>>,
     /// Room for a name that may be taken.
     draft: String,
     /// Room for the name that a node should have.
@@ -95,8 +94,10 @@ impl Finisher<'_> {
     /// Inputs, outputs and weights have the first claim on their names, in this order.
     fn reserve_names(&mut self, graph: &Graph) {
         let weights = self.ir.values.iter().enumerate().filter_map(|(i, value)| {
-            let is_weight =
-                matches!(value.constant, Some(Constant::Weight { .. } | Constant::ScaledWeight { .. }));
+            let is_weight = matches!(
+                value.constant.as_deref(),
+                Some(Constant::Weight { .. } | Constant::ScaledWeight { .. })
+            );
             is_weight.then_some(ValueId(i as u32))
         });
         let mut first: Vec<ValueId> = graph.inputs.clone();
@@ -146,16 +147,6 @@ impl Finisher<'_> {
         }
     }
 
-    /// A text that many nodes have, in one place.
-    fn shared(&mut self, text: Cow<'static, str>) -> Name {
-        if let Some(name) = self.texts.get(&text) {
-            return name.clone();
-        }
-        let name: Name = text.as_ref().into();
-        self.texts.insert(text, name.clone());
-        name
-    }
-
     fn value_name(&mut self, id: ValueId, otherwise: &str) -> Name {
         if let Some(Some(name)) = self.names.get(id.0 as usize) {
             return name.clone();
@@ -198,25 +189,28 @@ impl Finisher<'_> {
 
     fn graph(&mut self, graph: Graph, is_main: bool) -> Result<onnx::Graph> {
         let inputs: Vec<ValueInfo> = graph.inputs.iter().map(|&id| self.value_info(id, "input")).collect();
-        let mut nodes = Vec::with_capacity(graph.nodes.len());
-        let mut value_infos = Vec::with_capacity(graph.nodes.len());
         let is_output: HashSet<ValueId> = graph.outputs.iter().copied().collect();
-        for mut node in graph.nodes {
-            let outputs = std::mem::take(&mut node.outputs);
-            nodes.push(self.node(node, &outputs)?);
-            for output in outputs {
-                let known = self.ir.value(output).is_some_and(|v| v.dtype.is_some() && v.shape.is_some());
-                if known && !is_output.contains(&output) {
-                    value_infos.push(self.value_info(output, "value"));
+        let ir_nodes = graph.nodes;
+        let Assembly { nodes, value_infos, .. } = assemble(ir_nodes.len(), |intake| {
+            for mut node in ir_nodes {
+                let outputs = std::mem::take(&mut node.outputs);
+                intake.node(self.named(node, &outputs)?);
+                for output in outputs {
+                    let known = self.ir.value(output).is_some_and(|v| v.dtype.is_some() && v.shape.is_some());
+                    if known && !is_output.contains(&output) {
+                        intake.value(self.value_name(output, "value"), self.value_type(output));
+                    }
                 }
             }
-        }
+            Ok(())
+        })?;
         let outputs = graph.outputs.iter().map(|&id| self.value_info(id, "output")).collect();
         let name = if is_main { String::new() } else { self.unique("graph").to_string() };
         Ok(onnx::Graph { name, nodes, inputs, outputs, value_infos, ..onnx::Graph::default() })
     }
 
-    fn node(&mut self, node: Node, outputs: &[ValueId]) -> Result<onnx::Node> {
+    /// Names a node, what it reads and makes, and everything in the graphs inside it.
+    fn named(&mut self, mut node: Node, outputs: &[ValueId]) -> Result<NamedNode> {
         let name = self.node_name(node.origin.scope, &node.op);
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
@@ -243,29 +237,15 @@ impl Finisher<'_> {
             self.value_name(id, &otherwise)
         });
         let outputs = outputs.collect();
-        let mut attributes = Vec::with_capacity(node.attributes.len());
-        for (key, value) in node.attributes {
-            attributes.push(Attribute {
-                name: self.shared(key),
-                value: self.attribute(value)?,
-                ..Attribute::default()
-            });
+        let mut subgraphs = Vec::new();
+        for subgraph in node.subgraphs_mut() {
+            subgraphs.push(self.graph(std::mem::take(subgraph), false)?);
         }
         if !node.domain.is_empty() && !self.domains.iter().any(|(domain, _)| *domain == node.domain) {
             let custom = self.options.custom_operators.iter().find(|custom| custom.domain == node.domain);
             self.domains.push((node.domain.to_string(), custom.map_or(1, |custom| custom.version)));
         }
-        Ok(onnx::Node {
-            name,
-            op_type: self.shared(node.op),
-            domain: self.shared(node.domain),
-            inputs,
-            outputs,
-            attributes,
-            origin: Some(node.origin),
-            shared_by: node.shared_by,
-            ..onnx::Node::default()
-        })
+        Ok(NamedNode { node, name, inputs, outputs, subgraphs })
     }
 
     /// `/encoder/layer.0/MatMul`, with a number where that is taken.
@@ -279,34 +259,24 @@ impl Finisher<'_> {
         name
     }
 
-    fn attribute(&mut self, value: Attr) -> Result<AttributeValue> {
-        Ok(match value {
-            Attr::Int(value) => AttributeValue::Int(value),
-            Attr::Ints(values) => AttributeValue::Ints(values),
-            Attr::Float(value) => AttributeValue::Float(value),
-            Attr::Floats(values) => AttributeValue::Floats(values),
-            Attr::Str(value) => AttributeValue::String(value.into_owned().into_bytes()),
-            Attr::Strs(values) => AttributeValue::Strings(
-                values.into_iter().map(|value| value.into_owned().into_bytes()).collect(),
-            ),
-            Attr::Tensor(literal) => AttributeValue::Tensor(Box::new(tensor("".into(), &literal))),
-            Attr::Graph(graph) => AttributeValue::Graph(Box::new(self.graph(graph, false)?)),
-        })
-    }
-
     fn value_info(&mut self, id: ValueId, otherwise: &str) -> ValueInfo {
         let name = self.value_name(id, otherwise);
-        let value_type = self.ir.value(id).and_then(|value| {
-            let elem_type = value.dtype?.onnx_code()?;
-            let shape =
-                value.shape.as_ref().map(|shape| shape.iter().map(|dim| self.dimension(dim)).collect());
-            Some(Type {
-                kind: TypeKind::Tensor { elem_type, shape },
-                denotation: String::new(),
-                unknown: Vec::new(),
-            })
-        });
-        ValueInfo { name, value_type, ..ValueInfo::default() }
+        ValueInfo { name, value_type: self.value_type(id), ..ValueInfo::default() }
+    }
+
+    /// The type of a value, made once for all values that share their shape.
+    fn value_type(&mut self, id: ValueId) -> Option<Arc<Type>> {
+        let value = self.ir.value(id)?;
+        let elem_type = value.dtype?.onnx_code()?;
+        let place = value.shape.as_ref().map(|shape| shape.as_ptr().addr());
+        if let Some(known) = self.types.get(&(elem_type, place)) {
+            return Some(known.clone());
+        }
+        let shape = value.shape.as_ref().map(|shape| shape.iter().map(|dim| self.dimension(dim)).collect());
+        let kind = TypeKind::Tensor { elem_type, shape };
+        let new = Arc::new(Type { kind, ..Type::default() });
+        self.types.insert((elem_type, place), new.clone());
+        Some(new)
     }
 
     fn dimension(&self, dim: &Dim) -> Dimension {
@@ -340,14 +310,14 @@ impl Finisher<'_> {
     fn initializers(&mut self) -> Result<Vec<Tensor>> {
         let mut seen = HashSet::default();
         let mut used: Vec<ValueId> = self.constants.iter().copied().filter(|id| seen.insert(*id)).collect();
-        used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_ref()) {
+        used.sort_by_key(|id| match self.ir.value(*id).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Weight { weight, .. } | Constant::ScaledWeight { weight, .. }) => (0, *weight),
             _ => (1, 0),
         });
         let mut initializers = Vec::with_capacity(used.len());
         for id in used {
             let name = self.value_name(id, "constant");
-            match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
+            match self.ir.value(id).and_then(|value| value.constant.as_deref()) {
                 Some(Constant::Literal(literal)) => initializers.push(tensor(name, literal)),
                 Some(Constant::Weight { weight, permutation, sizes }) => {
                     let mut tensor = self.weight(name, *weight, permutation.as_deref())?;
@@ -424,15 +394,5 @@ fn reshape(tensor: &mut Tensor, sizes: &[u64]) {
     if let TensorData::Stored(view) = &mut tensor.data {
         view.strides = row_major_strides(sizes);
         view.sizes = sizes.to_vec();
-    }
-}
-
-fn tensor(name: Name, literal: &Literal) -> Tensor {
-    Tensor {
-        name,
-        data_type: literal.dtype.onnx_code().unwrap_or(0),
-        dims: literal.dims.clone(),
-        data: TensorData::Raw(literal.bytes.clone()),
-        ..Tensor::default()
     }
 }

@@ -4,6 +4,7 @@
 //! graph by its id.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use modelexport_graph::aten::TensorMeta;
 use modelexport_graph::hash::HashMap;
@@ -22,8 +23,8 @@ pub struct Value {
     pub name: Option<Name>,
     pub dtype: Option<DType>,
     /// `None`: not known. Complex tensors have a last dimension of 2 here.
-    pub shape: Option<Vec<Dim>>,
-    pub constant: Option<Constant>,
+    pub shape: Option<Arc<[Dim]>>,
+    pub constant: Option<Box<Constant>>,
 }
 
 /// A value that is known before the model runs: an initialiser.
@@ -206,8 +207,13 @@ impl Ir {
         self.value(id)?.shape.as_deref()
     }
 
+    /// The shape, to be given to another value.
+    pub fn shared_shape(&self, id: ValueId) -> Option<Arc<[Dim]>> {
+        self.value(id)?.shape.clone()
+    }
+
     pub fn literal(&self, id: ValueId) -> Option<&Literal> {
-        match self.value(id)?.constant.as_ref()? {
+        match self.value(id)?.constant.as_deref()? {
             Constant::Literal(literal) => Some(literal),
             Constant::Weight { .. } | Constant::ScaledWeight { .. } => None,
         }
@@ -227,7 +233,7 @@ impl Ir {
             name: None,
             dtype: Some(literal.dtype),
             shape: Some(literal.dims.iter().map(|&dim| Dim::Static(dim)).collect()),
-            constant: Some(Constant::Literal(literal.clone())),
+            constant: Some(Box::new(Constant::Literal(literal.clone()))),
         });
         if shared {
             self.literals.insert(literal, id);
@@ -272,18 +278,18 @@ pub fn infer(ir: &mut Ir, node: &Node) {
         "Cast" | "Neg" | "Abs" | "Exp" | "Log" | "Sqrt" | "Relu" | "Sigmoid" | "Tanh" | "Not"
         | "Identity" | "Softmax" | "LogSoftmax" | "Erf" | "Floor" | "Ceil" | "Round" | "Sin" | "Cos"
         | "Reciprocal" | "IsNaN" | "Clip" | "Sign" | "Gelu" => {
-            input(0).and_then(|value| ir.shape(value)).map(<[Dim]>::to_vec)
+            input(0).and_then(|value| ir.shared_shape(value))
         }
-        "Transpose" => permuted_shape(ir, node),
-        "Reshape" => reshaped_shape(ir, node),
+        "Transpose" => permuted_shape(ir, node).map(Arc::from),
+        "Reshape" => reshaped_shape(ir, node).map(Arc::from),
         "Shape" => match (node.attribute("start"), node.attribute("end")) {
-            (Some(Attr::Int(start)), Some(Attr::Int(end))) => Some(vec![Dim::Static(end - start)]),
-            _ => {
-                input(0).and_then(|value| ir.shape(value)).map(|shape| vec![Dim::Static(shape.len() as i64)])
-            }
+            (Some(Attr::Int(start)), Some(Attr::Int(end))) => Some(Arc::from([Dim::Static(end - start)])),
+            _ => input(0)
+                .and_then(|value| ir.shape(value))
+                .map(|shape| Arc::from([Dim::Static(shape.len() as i64)])),
         },
-        "Unsqueeze" => unsqueezed_shape(ir, node),
-        "Squeeze" => squeezed_shape(ir, node),
+        "Unsqueeze" => unsqueezed_shape(ir, node).map(Arc::from),
+        "Squeeze" => squeezed_shape(ir, node).map(Arc::from),
         "Add" | "Sub" | "Mul" | "Div" | "Pow" | "And" | "Or" | "Xor" => with_scalar_shape(ir, node),
         _ => None,
     };
@@ -314,11 +320,12 @@ fn reshaped_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
 }
 
 /// The shape of the other operand where one is a single number.
-fn with_scalar_shape(ir: &Ir, node: &Node) -> Option<Vec<Dim>> {
+fn with_scalar_shape(ir: &Ir, node: &Node) -> Option<Arc<[Dim]>> {
     let [Some(a), Some(b)] = node.inputs.as_slice() else { return None };
     match (ir.shape(*a)?, ir.shape(*b)?) {
-        (shape, []) | ([], shape) => Some(shape.to_vec()),
-        (a, b) if a == b => Some(a.to_vec()),
+        (_, []) => ir.shared_shape(*a),
+        ([], _) => ir.shared_shape(*b),
+        (left, right) if left == right => ir.shared_shape(*a),
         _ => None,
     }
 }

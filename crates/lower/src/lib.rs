@@ -9,9 +9,10 @@
 //!    which stamps each emitted node with its origin, into the graph of [`ir`]; [`shapes`] that contradict each other
 //!    are refused there;
 //! 5. [`passes`]: clean-up, each pass with its origin rule;
-//! 6. [`finish`]: names, and the ONNX model.
+//! 6. [`finish`]: names, and the ONNX model, whose nodes are put together in `assemble`.
 
 pub mod argument_text;
+mod assemble;
 pub mod builder;
 pub mod context;
 pub mod driver;

@@ -1,17 +1,20 @@
 //! Writes tags into the nodes of a model and collects the sidecar.
 
+mod describe;
+
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::onnx::{self, NodeTags};
-use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
+use modelexport_io::sidecar::{self, Sidecar};
 
 use crate::embedding::{self, Embed};
 use crate::tags::Tags;
 use crate::torch_scopes::ScopeTexts;
+
+pub use describe::{EachNode, describe, describe_nodes};
 
 /// What the tagger cannot know from the model.
 #[derive(Clone, Debug)]
@@ -54,16 +57,16 @@ pub fn embed(model: &mut Model, tree: &ModuleTree, scopes: &Scopes, tags: &Tags,
 }
 
 /// What tags say of one node.
-struct Placed {
+struct Placed<'a> {
     module: ModuleId,
-    operator: Name,
+    operator: Cow<'a, Name>,
     /// The tag.
-    path: Name,
+    path: &'a Name,
     /// The tags that rules and fused modules add, without the first.
     added: Vec<Name>,
 }
 
-impl Placed {
+impl Placed<'_> {
     /// The tag, and those that rules and fused modules add.
     fn tags(&self) -> Vec<Name> {
         let mut tags = Vec::with_capacity(1 + self.added.len());
@@ -73,11 +76,11 @@ impl Placed {
     }
 }
 
-fn place(node: &Node, origin: &Origin, scopes: &Scopes, tags: &Tags) -> Placed {
+fn place<'a>(node: &'a Node, origin: &Origin, scopes: &Scopes, tags: &'a Tags) -> Placed<'a> {
     let module = scopes.module(origin.scope);
-    let operator = operator_name(node);
+    let operator = operator_of(node);
     let path = if origin.method == Method::Fallback { tags.auxiliary() } else { tags.tag(module) };
-    let target = origin.source.as_ref().map_or(&operator, |source| &source.target);
+    let target = origin.source.as_ref().map_or(&*operator, |source| &source.target);
     let mut added = Vec::new();
     let fused = origin.fused.iter().map(|&module| tags.tag(module));
     for tag in fused.chain(tags.domain_tags(module, &[&operator, target])) {
@@ -85,16 +88,7 @@ fn place(node: &Node, origin: &Origin, scopes: &Scopes, tags: &Tags) -> Placed {
             added.push(tag.clone());
         }
     }
-    Placed { module, path: path.clone(), added, operator }
-}
-
-/// Which calls of the modules from the root down a scope stands for; empty if all are first calls.
-fn later_calls(scopes: &Scopes, scope: ScopeId) -> Vec<u32> {
-    let mut calls = scopes.calls(scope);
-    if calls.iter().all(|&call| call == 0) {
-        calls.clear();
-    }
-    calls
+    Placed { module, path, added, operator }
 }
 
 /// Makes the texts that nodes carry. What nodes of one scope share is kept.
@@ -112,8 +106,8 @@ pub struct NodeTexts<'a> {
 #[derive(Clone, Default)]
 struct SharedTexts {
     /// Of nodes that have no tag but their module's.
-    doc_string: OnceCell<String>,
-    calls: OnceCell<Option<String>>,
+    doc_string: OnceLock<String>,
+    calls: OnceLock<Option<String>>,
 }
 
 impl<'a> NodeTexts<'a> {
@@ -144,8 +138,8 @@ impl<'a> NodeTexts<'a> {
         Some(written)
     }
 
-    fn doc_string_of(&self, origin: &Origin, placed: &Placed, earlier: Option<&str>) -> Cow<'_, str> {
-        let new = || embedding::doc_string(&placed.tags(), &placed.path, origin.method.name(), earlier);
+    fn doc_string_of(&self, origin: &Origin, placed: &Placed<'_>, earlier: Option<&str>) -> Cow<'_, str> {
+        let new = || embedding::doc_string(&placed.tags(), placed.path, origin.method.name(), earlier);
         let is_shared = earlier.is_none() && placed.added.is_empty() && origin.method == Method::Direct;
         match self.shared.get(origin.scope.0 as usize).filter(|_| is_shared) {
             Some(shared) => shared.doc_string.get_or_init(new).into(),
@@ -158,15 +152,15 @@ impl<'a> NodeTexts<'a> {
         &self,
         node: &Node,
         origin: &Origin,
-        placed: &Placed,
+        placed: &Placed<'_>,
         there: &[(String, String)],
         put: &mut dyn FnMut(&str, &[&str]),
     ) {
-        put(embedding::TAG, &[&placed.path]);
+        put(embedding::TAG, &[placed.path]);
         put(embedding::MODULE, &[self.tree.get(placed.module).map_or("", |module| &module.path)]);
         let source = origin.source.as_ref();
         let operation = source.map_or(&node.name, |source| &source.name);
-        let target = source.map_or(&placed.operator, |source| &source.target);
+        let target = source.map_or(&*placed.operator, |source| &source.target);
         self.scope_texts.put_entries(origin.scope, operation, target, &mut |key, parts| {
             if embedding::get(there, key).is_none() {
                 put(key, parts);
@@ -211,135 +205,21 @@ impl onnx::NodeTexts for NodeTexts<'_> {
     }
 }
 
-/// The sidecar of a model whose nodes have their origins.
-pub fn describe(
-    model: &Model,
-    tree: &ModuleTree,
-    scopes: &Scopes,
-    tags: &Tags,
-    options: &Options,
-) -> Sidecar {
-    describe_nodes(&|visit| model.for_each_node(&mut |node| visit(node)), tree, scopes, tags, options)
-}
-
-/// Shows all nodes of a model to a visitor.
-pub type EachNode<'n> = dyn Fn(&mut dyn FnMut(&Node)) + 'n;
-
-/// The same for nodes that `each_node` shows, in the order of [`Model::for_each_node`].
-pub fn describe_nodes(
-    each_node: &EachNode<'_>,
-    tree: &ModuleTree,
-    scopes: &Scopes,
-    tags: &Tags,
-    options: &Options,
-) -> Sidecar {
-    let mut nodes = Vec::new();
-    let mut counts = vec![NodeCount::default(); tree.len()];
-    let mut statistics = Statistics::default();
-    let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
-
-    // Nodes of one call follow each other.
-    let mut last_calls = (Scopes::ROOT, later_calls(scopes, Scopes::ROOT));
-
-    each_node(&mut |node| {
-        statistics.nodes += 1;
-        let Some(origin) = &node.origin else { return };
-        let placed = place(node, origin, scopes, tags);
-        if last_calls.0 != origin.scope {
-            last_calls = (origin.scope, later_calls(scopes, origin.scope));
-        }
-        if let Some(count) = counts.get_mut(placed.module.0 as usize) {
-            count.own += 1;
-        }
-        statistics.attributed_nodes += 1;
-        statistics.tagged_operations += u64::from(tags.is_chosen(placed.module));
-        *by_method.entry(origin.method.name()).or_default() += 1;
-        nodes.push(sidecar::Node {
-            name: node.name.clone(),
-            tags: placed.tags(),
-            op_type: placed.operator,
-            module: tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
-            calls: last_calls.1.clone(),
-            path: placed.path,
-            method: origin.method,
-            confidence: origin.confidence,
-            source: origin.source.as_ref().map(|source| source.name.clone()),
-        });
-    });
-
-    statistics.by_method = by_method.into_iter().map(|(method, count)| (method.to_owned(), count)).collect();
-    statistics.coverage = match statistics.nodes {
-        0 => 1.0,
-        all => statistics.attributed_nodes as f64 / all as f64,
-    };
-    add_totals(tree, &mut counts);
-    let modules: Vec<sidecar::Module> = modules(tree, tags, &counts);
-    statistics.modules = modules.len() as u64;
-    statistics.executed_modules = modules.iter().filter(|module| module.executed).count() as u64;
-    statistics.visible_modules = modules.iter().filter(|module| module.visible).count() as u64;
-    Sidecar {
-        schema_version: sidecar::SCHEMA_VERSION.to_owned(),
-        generator: Generator {
-            name: "modelexport".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-        source: options.source.clone(),
-        strategy: options.strategy.clone(),
-        policy: tags.policy().clone(),
-        modules,
-        nodes,
-        statistics,
-    }
-}
-
 /// `MatMul`, or with its domain if that is not ONNX's own: `com.microsoft.Gelu`.
 pub fn operator_name(node: &Node) -> Name {
+    operator_of(node).into_owned()
+}
+
+fn operator_of(node: &Node) -> Cow<'_, Name> {
     match &*node.domain {
-        "" | "ai.onnx" => node.op_type.clone(),
-        domain => format!("{domain}.{}", node.op_type).into(),
+        "" | "ai.onnx" => Cow::Borrowed(&node.op_type),
+        domain => Cow::Owned(format!("{domain}.{}", node.op_type).into()),
     }
-}
-
-/// Adds the nodes of each module to the totals of all modules above it. Parents come before children in the tree.
-fn add_totals(tree: &ModuleTree, counts: &mut [NodeCount]) {
-    counts.iter_mut().for_each(|count| count.total = count.own);
-    for id in (1..counts.len()).rev() {
-        let total = counts.get(id).map_or(0, |count| count.total);
-        let parent = tree.get(ModuleId(id as u32)).and_then(|module| module.parent);
-        if let Some(parent) = parent.and_then(|parent| counts.get_mut(parent.0 as usize)) {
-            parent.total += total;
-        }
-    }
-}
-
-fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar::Module> {
-    let path_of = |id: ModuleId| tree.get(id).map(|module| module.path.clone());
-    let modules = tree.iter().zip(counts).map(|((id, module), &nodes)| sidecar::Module {
-        path: module.path.clone(),
-        class: module.class.clone(),
-        tag: tags.tag(id).clone(),
-        visible: tags.is_visible(id),
-        parent: module.parent.and_then(path_of),
-        executed: module.order.is_some(),
-        order: module.order,
-        calls: module.calls,
-        parameters: module
-            .parameters
-            .iter()
-            .map(|parameter| sidecar::Parameter {
-                name: parameter.name.clone(),
-                elements: parameter.elements,
-                bytes: parameter.bytes,
-                buffer: parameter.is_buffer,
-            })
-            .collect(),
-        nodes,
-    });
-    modules.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::path::Path;
 
     use modelexport_graph::onnx::{AtenSource, Attribute, AttributeValue, Function, Graph};
@@ -482,6 +362,33 @@ mod tests {
         };
         assert_eq!(count(Preset::Model), 3);
         assert_eq!(count(Preset::HuggingFace), 0);
+    }
+
+    #[test]
+    fn two_threads_describe_many_nodes_in_their_order() {
+        let (mut model, tree, scopes) = sample();
+        let few = model.graph.nodes.clone();
+        let name = |index: usize| -> Name { format!("node_{index}").into() };
+        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
+        let once = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
+        let times = describe::MANY_NODES.div_ceil(few.len());
+        model.graph.nodes = few.iter().cycle().take(times * few.len()).cloned().collect();
+        for (index, node) in model.graph.nodes.iter_mut().enumerate() {
+            node.name = name(index);
+        }
+        let in_functions = model.functions.iter().map(|function| function.nodes.len()).sum::<usize>();
+        let many = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
+        let subgraphs_too = (once.statistics.nodes as usize - in_functions) * times + in_functions;
+        assert_eq!(many.statistics.nodes as usize, subgraphs_too);
+        let mut places = many.nodes.iter().filter_map(|node| node.name.strip_prefix("node_")?.parse().ok());
+        let mut last: usize = places.next().unwrap();
+        for place in places {
+            assert!(place > last, "{place} after {last}");
+            last = place;
+        }
+        let own = |sidecar: &Sidecar| sidecar.modules.iter().map(|module| module.nodes.own).sum::<u64>();
+        assert_eq!(own(&many), many.statistics.attributed_nodes);
+        assert_eq!(own(&once), once.statistics.attributed_nodes);
     }
 
     #[test]

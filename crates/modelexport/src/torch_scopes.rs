@@ -5,7 +5,7 @@
 //! operation itself: the FX node's name and its target.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use modelexport_graph::{ModuleTree, ScopeId, Scopes};
 
@@ -23,7 +23,7 @@ pub struct ScopeTexts<'a> {
     tree: &'a ModuleTree,
     scopes: &'a Scopes,
     /// By [`ScopeId`], made when a node needs it: a scope deep down would otherwise cost a text for each above it.
-    texts: Vec<OnceCell<ScopeText>>,
+    texts: Vec<OnceLock<ScopeText>>,
 }
 
 /// The entries up to where the operation follows.
@@ -36,7 +36,7 @@ struct ScopeText {
 
 impl<'a> ScopeTexts<'a> {
     pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes) -> Self {
-        ScopeTexts { tree, scopes, texts: vec![OnceCell::new(); scopes.len()] }
+        ScopeTexts { tree, scopes, texts: vec![OnceLock::new(); scopes.len()] }
     }
 
     /// The entries of an operation in `scope`.

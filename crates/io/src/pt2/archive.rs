@@ -10,6 +10,7 @@ use modelexport_graph::Name;
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 
 use super::error::Problem;
+use super::halves;
 
 /// Most entries that an archive may list. A model has a few for itself and one for each weight.
 pub(super) const MAX_ENTRIES: usize = 4_000_000;
@@ -99,6 +100,14 @@ impl<R: ReaderAt> Archive<R> {
         self.read(name, MAX_JSON_BYTES)?.ok_or_else(|| Problem::MissingEntry { entry: name.into() })
     }
 
+    /// Where the content of an entry lies, to be read in pieces; it is not compared with its checksum here.
+    pub fn place(&self, name: &str) -> Result<halves::Place<'_, R>, Problem> {
+        let entry = self.find(name)?.ok_or_else(|| Problem::MissingEntry { entry: name.into() })?;
+        let Entry { offset, length, checksum, .. } = entry;
+        check_length(name, length, MAX_JSON_BYTES)?;
+        Ok(halves::Place { reader: &self.reader, start: offset, length, checksum: Some(checksum) })
+    }
+
     /// The content of a small text entry without the white space around it.
     pub fn read_mark(&self, name: &str) -> Result<Option<String>, Problem> {
         let bytes = self.read(name, MAX_MARK_BYTES)?;
@@ -107,10 +116,7 @@ impl<R: ReaderAt> Archive<R> {
 
     fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Problem> {
         let Some(entry) = self.find(name)? else { return Ok(None) };
-        let length = usize::try_from(entry.length).ok().filter(|_| entry.length <= limit);
-        let Some(length) = length else {
-            return Err(Problem::EntryTooLarge { entry: name.into(), length: entry.length, limit });
-        };
+        let length = check_length(name, entry.length, limit)?;
         // The entry lies inside the file, so this allocates no more than the file's length.
         let mut bytes = vec![0; length];
         self.reader.read_exact_at(&mut bytes, entry.offset).map_err(Problem::Read)?;
@@ -119,6 +125,11 @@ impl<R: ReaderAt> Archive<R> {
         }
         Ok(Some(bytes))
     }
+}
+
+fn check_length(name: &str, length: u64, limit: u64) -> Result<usize, Problem> {
+    let fitting = usize::try_from(length).ok().filter(|_| length <= limit);
+    fitting.ok_or_else(|| Problem::EntryTooLarge { entry: name.into(), length, limit })
 }
 
 type Directory = (HashMap<Name, Entry>, Vec<Name>);

@@ -6,20 +6,20 @@ use modelexport_graph::{Name, SymExpr};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::codes;
 use super::error::{Place, Problem};
-use super::json::{Float, Text};
+use super::json::Float;
 use super::schema::{self, Named};
 use super::values::{Shared, Sort, Values};
 
 /// One graph under conversion.
-pub(super) struct Frame<'p, 'a> {
+pub(super) struct Frame<'p> {
     pub graph: Graph,
-    pub values: Values<'a>,
+    pub values: Values,
     pub shared: &'p mut Shared,
 }
 
-impl<'a> Frame<'_, 'a> {
+impl Frame<'_> {
     /// A result of a node or an input of the graph: every value in it is defined here.
-    pub fn result(&mut self, argument: Argument<'a>, place: impl Fn() -> Place) -> Result<Arg, Problem> {
+    pub fn result(&mut self, argument: Argument<'_>, place: impl Fn() -> Place) -> Result<Arg, Problem> {
         Ok(match argument {
             Argument::None => Arg::None,
             Argument::Tensor(tensor) => Arg::Tensor(self.define(&tensor.name, Sort::Tensor, place)?),
@@ -77,17 +77,12 @@ impl<'a> Frame<'_, 'a> {
         })
     }
 
-    fn define(
-        &mut self,
-        name: &Text<'a>,
-        sort: Sort,
-        place: impl FnOnce() -> Place,
-    ) -> Result<ValueId, Problem> {
-        self.values.define(&mut self.graph, self.shared, name, sort, place)
+    fn define(&mut self, name: &str, sort: Sort, place: impl FnOnce() -> Place) -> Result<ValueId, Problem> {
+        self.values.define(&mut self.graph, name, sort, place)
     }
 
     /// An argument of a node: every value in it was defined before. Subgraphs are read by `subgraph`.
-    pub fn argument(
+    pub fn argument<'a>(
         &mut self,
         argument: Argument<'a>,
         place: &dyn Fn() -> Place,
@@ -152,7 +147,8 @@ impl<'a> Frame<'_, 'a> {
             Argument::MemoryFormat(code) => Arg::MemoryFormat(codes::memory_format(code, place)?),
             Argument::Layout(code) => Arg::Layout(codes::layout(code, place)?),
             Argument::Device(device) => {
-                Arg::Device(Device { kind: self.shared.name(&device.r#type), index: device.index })
+                let kind = self.shared.name(&device.r#type);
+                Arg::Device(Box::new(Device { kind, index: device.index }))
             }
             Argument::Graph(graph) => subgraph(self.shared, *graph)?,
             Argument::CustomObject(object) => {
@@ -172,14 +168,14 @@ impl<'a> Frame<'_, 'a> {
         })
     }
 
-    fn tensor(&self, tensor: &Named<'a>, place: &dyn Fn() -> Place) -> Result<ValueId, Problem> {
+    fn tensor(&self, tensor: &Named<'_>, place: &dyn Fn() -> Place) -> Result<ValueId, Problem> {
         self.values.resolve(&self.graph, &tensor.name, Sort::Tensor, place)
     }
 
     /// PyTorch writes operands of higher-order operators as a list of tensors also if there are symbolic numbers
     /// among them.
-    fn tensors(&self, tensors: &[Named<'a>], place: &dyn Fn() -> Place) -> Result<Vec<ValueId>, Problem> {
-        let operand = |named: &Named<'a>| {
+    fn tensors(&self, tensors: &[Named<'_>], place: &dyn Fn() -> Place) -> Result<Vec<ValueId>, Problem> {
+        let operand = |named: &Named<'_>| {
             self.tensor(named, place).or_else(|problem| {
                 [Sort::SymInt, Sort::SymFloat, Sort::SymBool]
                     .into_iter()
@@ -190,7 +186,7 @@ impl<'a> Frame<'_, 'a> {
         tensors.iter().map(operand).collect()
     }
 
-    fn sym_int(&self, value: SymIntArgument<'a>, place: &dyn Fn() -> Place) -> Result<SymOr<i64>, Problem> {
+    fn sym_int(&self, value: SymIntArgument<'_>, place: &dyn Fn() -> Place) -> Result<SymOr<i64>, Problem> {
         match value {
             SymIntArgument::Int(value) => Ok(SymOr::Const(value)),
             SymIntArgument::Name(name) => {
@@ -205,7 +201,7 @@ impl<'a> Frame<'_, 'a> {
 
     fn sym_float(
         &self,
-        value: SymFloatArgument<'a>,
+        value: SymFloatArgument<'_>,
         place: &dyn Fn() -> Place,
     ) -> Result<SymOr<f64>, Problem> {
         match value {
@@ -222,7 +218,7 @@ impl<'a> Frame<'_, 'a> {
 
     fn sym_bool(
         &self,
-        value: SymBoolArgument<'a>,
+        value: SymBoolArgument<'_>,
         place: &dyn Fn() -> Place,
     ) -> Result<SymOr<bool>, Problem> {
         match value {
@@ -245,12 +241,12 @@ pub(super) fn plain_target(target: &str, shared: &mut Shared) -> Name {
     shared.name(target.strip_prefix("torch.ops.").unwrap_or(target))
 }
 
-fn plain_floats(values: Vec<Float>) -> Vec<f64> {
+pub(super) fn plain_floats(values: Vec<Float>) -> Vec<f64> {
     values.into_iter().map(|value| value.0).collect()
 }
 
 /// The plain kind if no element is symbolic.
-fn plain_or<T: Copy>(
+pub(super) fn plain_or<T: Copy>(
     values: Vec<SymOr<T>>,
     plain: impl FnOnce(Vec<T>) -> Arg,
     symbolic: impl FnOnce(Vec<SymOr<T>>) -> Arg,

@@ -3,7 +3,6 @@
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
 use modelexport_graph::hash::HashMap;
 use modelexport_graph::{Name, ScopeId, Scopes};
-use serde_json::value::RawValue;
 
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
@@ -29,15 +28,17 @@ impl<'a> Origins<'a> {
     }
 
     /// The id of a stack trace, which is unescaped only once.
-    fn trace(&mut self, raw: &'a RawValue) -> Result<Option<u32>, Problem> {
-        if let Some(id) = self.trace_ids.get(raw.get()) {
+    ///
+    /// `raw`: the JSON of the text.
+    pub fn trace(&mut self, raw: &'a str) -> Result<Option<u32>, Problem> {
+        if let Some(id) = self.trace_ids.get(raw) {
             return Ok(Some(*id));
         }
         let text: Option<Box<str>> = json::parse_part(self.entry, raw, || "a stack_trace".to_owned())?;
         let Some(text) = text else { return Ok(None) };
         let id = self.traces.len() as u32;
         self.traces.push(text);
-        self.trace_ids.insert(raw.get(), id);
+        self.trace_ids.insert(raw, id);
         Ok(Some(id))
     }
 }
@@ -57,38 +58,48 @@ pub(super) fn convert<'a>(
     let graph =
         aten::Graph { is_single_tensor_return: raw.is_single_tensor_return, ..aten::Graph::default() };
     let mut frame = Frame { graph, values, shared };
-    frame.graph.values.reserve_exact(frame.values.len());
-    for (index, input) in raw.inputs.into_iter().enumerate() {
-        let input = frame.result(input, || Place::GraphInput { index })?;
-        frame.graph.inputs.push(input);
-    }
+    convert_inputs(raw.inputs, &mut frame)?;
     let names = node_names(&raw.nodes, &frame.values, frame.shared)?;
     frame.graph.nodes.reserve_exact(raw.nodes.len());
     for (node, name) in raw.nodes.into_items().zip(names) {
         let node = convert_node(node, name, &mut frame, origins, holder)?;
         frame.graph.nodes.push(node);
     }
-    for (index, output) in raw.outputs.into_iter().enumerate() {
+    convert_outputs(raw.outputs, &mut frame)?;
+    Ok(frame.graph)
+}
+
+pub(super) fn convert_inputs(inputs: Vec<Argument<'_>>, frame: &mut Frame<'_>) -> Result<(), Problem> {
+    frame.graph.values.reserve_exact(frame.values.len());
+    for (index, input) in inputs.into_iter().enumerate() {
+        let input = frame.result(input, || Place::GraphInput { index })?;
+        frame.graph.inputs.push(input);
+    }
+    Ok(())
+}
+
+pub(super) fn convert_outputs(outputs: Vec<Argument<'_>>, frame: &mut Frame<'_>) -> Result<(), Problem> {
+    for (index, output) in outputs.into_iter().enumerate() {
         let place = || Place::GraphOutput { index };
         let output = frame.argument(output, &place, &mut |_, graph| {
             Err(Problem::DanglingValue { place: place(), name: graph.name.to_string() })
         })?;
         frame.graph.outputs.push(output);
     }
-    Ok(frame.graph)
+    Ok(())
 }
 
-fn convert_node<'a>(
+pub(super) fn convert_node<'a>(
     raw: schema::Node<'a>,
     name: Name,
-    frame: &mut Frame<'_, 'a>,
+    frame: &mut Frame<'_>,
     origins: &mut Origins<'a>,
     holder: Option<&NodePlace>,
 ) -> Result<aten::Node, Problem> {
     let unknown = holder.is_none().then_some(Scopes::ROOT);
     let (scope, here) = locate(&raw, name, frame.shared, origins, holder)?;
     frame.shared.expect(&here.name);
-    let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace))?;
+    let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace.get()))?;
     let mut args = Vec::with_capacity(raw.inputs.len());
     for input in raw.inputs {
         let place = || Place::Argument { node: Box::new(here.clone()), argument: input.name.to_string() };

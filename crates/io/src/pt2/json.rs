@@ -7,7 +7,6 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::error::Problem;
 
@@ -131,12 +130,6 @@ impl<T> Pieces<T> {
             }
             None => self.0.push(vec![item]),
         }
-    }
-}
-
-impl<T> Pieces<T> {
-    pub fn append(&mut self, mut other: Pieces<T>) {
-        self.0.append(&mut other.0);
     }
 }
 
@@ -270,11 +263,11 @@ pub(super) fn parse<'a, T: Deserialize<'a>>(entry: &str, bytes: &'a [u8]) -> Res
 /// Reads a part of a JSON text that was left as it stands. `what` says which part, for messages.
 pub(super) fn parse_part<'a, T: Deserialize<'a>>(
     entry: &str,
-    part: &'a RawValue,
+    part: &'a str,
     what: impl FnOnce() -> String,
 ) -> Result<T, Problem> {
-    serde_json::from_str(part.get()).map_err(|error| {
-        let mut problem = explain(entry, part.get().as_bytes(), &error);
+    serde_json::from_str(part).map_err(|error| {
+        let mut problem = explain(entry, part.as_bytes(), &error);
         if let Problem::Json { message, .. } | Problem::JsonDuplicateKey { message, .. } = &mut problem {
             *message = format!("{}: {message}", what());
         }

@@ -21,14 +21,17 @@ mod codes;
 mod error;
 mod graph;
 mod halves;
+mod join;
 mod json;
 mod layout;
 mod module_path;
 mod module_stack;
+mod name_ids;
 mod names;
 mod node_name;
 mod parts;
 mod program;
+mod quick_node;
 mod schema;
 mod sym_function;
 mod sym_text;
@@ -36,6 +39,7 @@ mod sym_text;
 mod tests;
 mod values;
 mod weights;
+mod window;
 
 use std::path::{Path, PathBuf};
 
@@ -74,7 +78,7 @@ pub fn read_source(sources: &Sources, id: SourceId) -> Result<Program, Error> {
     }
 }
 
-fn read_program<R: ReaderAt>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {
+fn read_program<R: ReaderAt + Sync>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {
     let archive = archive::Archive::open(reader, length)?;
     let layout = layout::find(&archive)?;
     let mut shared = values::Shared::default();
@@ -92,9 +96,8 @@ fn read_program<R: ReaderAt>(reader: R, length: u64, source: SourceId) -> Result
         let folder = weights::Folder { path, config, bytes: &bytes, kind };
         weights.read_folder(&folder, &find, &mut shared)?;
     }
-    let bytes = archive.read_json(&layout.program)?;
-    drop(archive);
-    program::read(&layout.program, &bytes, weights, shared)
+    let place = archive.place(&layout.program)?;
+    program::read(&layout.program, &place, || archive.read_json(&layout.program), weights, shared)
 }
 
 /// A source as `rawzip` wants to read it.

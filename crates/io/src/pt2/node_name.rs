@@ -12,13 +12,13 @@ use super::values::{Shared, Values};
 /// One name for each node, all different.
 pub(super) fn node_names(
     nodes: &Pieces<Node<'_>>,
-    values: &Values<'_>,
+    values: &Values,
     shared: &mut Shared,
 ) -> Result<Vec<Name>, Problem> {
     let mut taken = HashSet::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut names = Vec::with_capacity(nodes.len());
     for node in nodes.iter() {
-        let name = node.name.as_deref().or_else(|| name_in_results(node)).map(|name| shared.name(name));
+        let name = known_name(node).map(|name| shared.name(name));
         if let Some(name) = &name
             && !taken.insert(address(name))
         {
@@ -52,6 +52,11 @@ pub(super) fn node_names(
 /// Tells shared names apart: equal ones are in one place.
 fn address(name: &Name) -> usize {
     name.as_ptr().addr()
+}
+
+/// The name that the archive has for a node, or that follows from its results.
+pub(super) fn known_name<'r>(node: &'r Node<'_>) -> Option<&'r str> {
+    node.name.as_deref().or_else(|| name_in_results(node))
 }
 
 /// A node with one result is called like it; of several results, one that nobody uses is `<node>_unused_<index>`.

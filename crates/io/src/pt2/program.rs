@@ -3,14 +3,16 @@
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, Range, WeightKind};
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{ModuleTree, Name};
+use rawzip::ReaderAt;
 
 use super::error::{NodePlace, Place, Problem};
 use super::graph::{self, Origins};
 use super::halves;
+use super::join;
 use super::json::{self, Text};
 use super::module_stack::ModuleStacks;
 use super::names::{NamedTuples, input_names, output_names};
-use super::schema::{self, ExportedProgram, VersionsOnly};
+use super::schema::{self, ExportedProgram, Outside, VersionsOnly};
 use super::values::Shared;
 use super::weights::Weights;
 
@@ -18,28 +20,56 @@ use super::weights::Weights;
 const SCHEMA_MAJOR: i64 = 8;
 const SCHEMA_MINORS: std::ops::RangeInclusive<i64> = 14..=20;
 
+/// Reads the program whose text is the zip entry `entry` and lies at `place`. `load` gives it as a whole, if that is
+/// asked for.
+pub(super) fn read<R: ReaderAt + Sync + ?Sized, B: AsRef<[u8]>>(
+    entry: &str,
+    place: &halves::Place<'_, R>,
+    load: impl FnOnce() -> Result<B, Problem>,
+    weights: Weights,
+    mut shared: Shared,
+) -> Result<Program, Problem> {
+    if let Some(halves::Halves([before, behind])) = halves::read(place)
+        && let Some((outside, graph, origins)) =
+            join::join([&before.kept, &behind.kept], [before.nodes, behind.nodes], entry, &mut shared)
+    {
+        return assemble(outside, graph, origins, weights, shared);
+    }
+    read_whole(entry, load()?.as_ref(), weights, shared)
+}
+
 /// Reads `bytes`, the content of the zip entry `entry`.
-pub(super) fn read(
+pub(super) fn read_whole(
     entry: &str,
     bytes: &[u8],
+    weights: Weights,
+    mut shared: Shared,
+) -> Result<Program, Problem> {
+    let raw: ExportedProgram<'_> = json::parse(entry, bytes).map_err(|problem| {
+        // A program of another version may be laid out differently: then the version is what is wrong.
+        let versions = json::parse::<VersionsOnly<'_>>(entry, bytes);
+        let refused = versions.ok().and_then(|v| check_version(v.schema_version, &v.torch_version).err());
+        refused.unwrap_or(problem)
+    })?;
+    check_version(raw.schema_version, &raw.torch_version)?;
+    let (graph, outside) = raw.into_parts();
+    let stacks = ModuleStacks::new(outside.module_call_graph.iter().map(|call| &*call.fqn));
+    let mut origins = Origins::new(stacks, entry);
+    let graph = graph::convert(graph, &mut shared, &mut origins, None)?;
+    assemble(outside, graph, origins, weights, shared)
+}
+
+/// Puts the program together.
+fn assemble(
+    outside: Outside<'_>,
+    graph: aten::Graph,
+    origins: Origins<'_>,
     mut weights: Weights,
     mut shared: Shared,
 ) -> Result<Program, Problem> {
-    let halves = std::str::from_utf8(bytes).ok().and_then(halves::read);
-    let raw: ExportedProgram<'_> =
-        halves.map_or_else(|| json::parse(entry, bytes), Ok).map_err(|problem| {
-            // A program of another version may be laid out differently: then the version is what is wrong.
-            let versions = json::parse::<VersionsOnly<'_>>(entry, bytes);
-            let refused = versions.ok().and_then(|v| check_version(v.schema_version, &v.torch_version).err());
-            refused.unwrap_or(problem)
-        })?;
-    let schema_version = check_version(raw.schema_version, &raw.torch_version)?;
-    let module = raw.graph_module;
-    let stacks = ModuleStacks::new(module.module_call_graph.iter().map(|call| &*call.fqn));
-    let mut origins = Origins::new(stacks, entry);
-    let graph = graph::convert(module.graph, &mut shared, &mut origins, None)?;
-    let tree_signature = module.module_call_graph.first().and_then(|root| root.signature.as_ref());
-    let tuples: NamedTuples<'_> = module
+    let schema_version = check_version(outside.schema_version, &outside.torch_version)?;
+    let tree_signature = outside.module_call_graph.first().and_then(|root| root.signature.as_ref());
+    let tuples: NamedTuples<'_> = outside
         .treespec_namedtuple_fields
         .0
         .iter()
@@ -47,7 +77,7 @@ pub(super) fn read(
         .collect();
     let signature = aten::Signature {
         inputs: inputs(
-            module.signature.input_specs,
+            outside.signature.input_specs,
             &graph,
             &mut weights,
             tree_signature,
@@ -56,7 +86,7 @@ pub(super) fn read(
             &mut shared,
         )?,
         outputs: outputs(
-            module.signature.output_specs,
+            outside.signature.output_specs,
             &graph,
             &mut weights,
             tree_signature,
@@ -68,8 +98,8 @@ pub(super) fn read(
     for weight in &weights.list {
         add_parameter(&mut modules, weight);
     }
-    let mut ranges = Vec::with_capacity(raw.range_constraints.0.len());
-    for (symbol, range) in raw.range_constraints.0 {
+    let mut ranges = Vec::with_capacity(outside.range_constraints.0.len());
+    for (symbol, range) in outside.range_constraints.0 {
         ranges.push((shared.name(&symbol), Range { min: range.min_val.0, max: range.max_val.0 }));
     }
     Ok(Program {
@@ -80,7 +110,7 @@ pub(super) fn read(
         modules,
         scopes,
         traces: origins.traces,
-        torch_version: raw.torch_version.to_string(),
+        torch_version: outside.torch_version.to_string(),
         schema_version,
     })
 }

@@ -1,6 +1,5 @@
 //! The values of one graph while it is converted: names to ids, each defined once and before its use.
 
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use modelexport_graph::aten::{Graph, TensorMeta, ValueId, ValueKind};
@@ -9,7 +8,8 @@ use modelexport_graph::{Dim, Name, SymExpr};
 
 use super::codes;
 use super::error::{Place, Problem};
-use super::json::{self, Text};
+use super::json;
+use super::name_ids::NameIds;
 use super::schema;
 use super::sym_text;
 
@@ -119,118 +119,174 @@ fn sort_of(kind: &ValueKind) -> Sort {
 }
 
 enum State {
+    /// No value has the name.
+    NoValue,
     /// In a table of the graph, not yet defined by an input or a node.
     Announced(ValueKind),
     Defined(ValueId),
 }
 
 /// Names of a graph. A value gets its id where it is defined, so ids follow the order of the graph.
-pub(super) struct Values<'a> {
-    by_name: HashMap<Text<'a>, State>,
+pub(super) struct Values {
+    names: NameIds,
+    /// By the number of the name; names without a value may lie beyond its end.
+    states: Vec<State>,
+    count: usize,
 }
 
-impl<'a> Values<'a> {
+impl Values {
+    /// No values yet, and perhaps names that have numbers already.
+    pub fn new(names: NameIds) -> Self {
+        let states = Vec::with_capacity(names.len());
+        Values { names, states, count: 0 }
+    }
+
     /// Takes the tables out of `graph`.
     ///
     /// `entry`: the zip entry that is read, for messages.
     pub fn announce(
-        graph: &mut schema::Graph<'a>,
+        graph: &mut schema::Graph<'_>,
         entry: &str,
         shared: &mut Shared,
     ) -> Result<Self, Problem> {
         let count = graph.tensor_values.0.len() + graph.sym_int_values.0.len();
-        let by_name = HashMap::with_capacity_and_hasher(count, Default::default());
-        let mut values = Values { by_name };
+        let mut values = Values::new(NameIds::with_capacity(count));
         let mut metas: HashMap<&str, Arc<TensorMeta>> = HashMap::default();
         for (name, text) in std::mem::take(&mut graph.tensor_values).0 {
             let meta = match metas.get(text.get()) {
                 Some(meta) => meta.clone(),
                 None => {
-                    let meta = json::parse_part(entry, text, || format!("the metadata of {:?}", &*name))?;
+                    let meta =
+                        json::parse_part(entry, text.get(), || format!("the metadata of {:?}", &*name))?;
                     let meta = tensor_meta(meta, shared, || Place::Value { name: name.to_string() })?;
                     metas.entry(text.get()).or_insert(Arc::new(meta)).clone()
                 }
             };
-            values.announce_one(name, ValueKind::Tensor(meta))?;
+            values.announce_one(&name, ValueKind::Tensor(meta), shared)?;
         }
-        for (name, value) in std::mem::take(&mut graph.sym_int_values).0 {
+        values.announce_symbols(schema::SymbolTables::taken_from(graph), shared)?;
+        Ok(values)
+    }
+
+    /// Takes all tables but that of the tensors.
+    pub fn announce_symbols(
+        &mut self,
+        tables: schema::SymbolTables<'_>,
+        shared: &mut Shared,
+    ) -> Result<(), Problem> {
+        for (name, value) in tables.sym_int_values.0 {
             let expression = shared.integer(value, || Place::Value { name: name.to_string() })?;
-            values.announce_one(name, ValueKind::SymInt(expression))?;
+            self.announce_one(&name, ValueKind::SymInt(expression), shared)?;
         }
-        for (name, value) in std::mem::take(&mut graph.sym_float_values).0 {
+        for (name, value) in tables.sym_float_values.0 {
             let expression = match value {
                 schema::SymFloat::Float(value) => SymExpr::float(value.0),
                 schema::SymFloat::Expr(expression) => {
                     shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
                 }
             };
-            values.announce_one(name, ValueKind::SymFloat(expression))?;
+            self.announce_one(&name, ValueKind::SymFloat(expression), shared)?;
         }
-        for (name, value) in std::mem::take(&mut graph.sym_bool_values).0 {
+        for (name, value) in tables.sym_bool_values.0 {
             let expression = match value {
                 schema::SymBool::Bool(value) => SymExpr::Bool(value),
                 schema::SymBool::Expr(expression) => {
                     shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
                 }
             };
-            values.announce_one(name, ValueKind::SymBool(expression))?;
+            self.announce_one(&name, ValueKind::SymBool(expression), shared)?;
         }
-        for (name, object) in std::mem::take(&mut graph.custom_obj_values).0 {
+        for (name, object) in tables.custom_obj_values.0 {
             let class = shared.name(&object.class_fqn);
-            values.announce_one(name, ValueKind::CustomObject { class })?;
+            self.announce_one(&name, ValueKind::CustomObject { class }, shared)?;
         }
-        Ok(values)
+        Ok(())
     }
 
-    fn announce_one(&mut self, name: Text<'a>, kind: ValueKind) -> Result<(), Problem> {
-        match self.by_name.entry(name) {
-            Entry::Vacant(entry) => {
-                entry.insert(State::Announced(kind));
-                Ok(())
-            }
-            Entry::Occupied(entry) => {
-                let name = entry.key().to_string();
-                Err(Problem::DuplicateDefinition { place: Place::Value { name: name.clone() }, name })
-            }
-        }
+    fn announce_one(&mut self, name: &str, kind: ValueKind, shared: &mut Shared) -> Result<(), Problem> {
+        let id = self.names.id(name, || shared.name(name));
+        self.announce_known(id, kind).ok_or_else(|| Problem::DuplicateDefinition {
+            place: Place::Value { name: name.to_owned() },
+            name: name.to_owned(),
+        })
     }
 
+    /// The same for a name by its number; `None` if it has a value already.
+    pub fn announce_known(&mut self, name: u32, kind: ValueKind) -> Option<()> {
+        let state = self.state_mut(name)?;
+        if !matches!(state, State::NoValue) {
+            return None;
+        }
+        *state = State::Announced(kind);
+        self.count += 1;
+        Some(())
+    }
+
+    /// Never `None`: there is room for every name.
+    fn state_mut(&mut self, name: u32) -> Option<&mut State> {
+        let at = name as usize;
+        if self.states.len() <= at {
+            self.states.resize_with(at + 1, || State::NoValue);
+        }
+        self.states.get_mut(at)
+    }
+
+    fn state(&self, name: &str) -> Option<&State> {
+        self.states.get(self.names.find(name)? as usize)
+    }
+
+    /// The name with this number.
+    pub fn name(&self, name: u32) -> Option<&Name> {
+        self.names.name(name)
+    }
+
+    /// How many values there are.
     pub fn len(&self) -> usize {
-        self.by_name.len()
+        self.count
     }
 
     /// Whether a value of the graph has this name.
     pub fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+        self.state(name).is_some_and(|state| !matches!(state, State::NoValue))
     }
 
     /// `name` comes into being here.
     pub fn define(
         &mut self,
         graph: &mut Graph,
-        shared: &mut Shared,
-        name: &Text<'a>,
+        name: &str,
         sort: Sort,
         place: impl FnOnce() -> Place,
     ) -> Result<ValueId, Problem> {
-        let id = ValueId(graph.values.len() as u32);
-        let Some(state) = self.by_name.get_mut(name) else {
-            return Err(Problem::MissingMetadata {
-                place: place(),
-                name: name.to_string(),
-                table: sort.table(),
-            });
-        };
-        match std::mem::replace(state, State::Defined(id)) {
-            State::Announced(kind) if sort_of(&kind) == sort => Ok(graph.add_value(shared.name(name), kind)),
-            State::Announced(kind) => Err(Problem::WrongValueKind {
-                place: place(),
-                name: name.to_string(),
-                used: sort.name(),
-                is: sort_of(&kind).name(),
-            }),
-            State::Defined(_) => Err(Problem::DuplicateDefinition { place: place(), name: name.to_string() }),
+        let found = self.names.find(name);
+        if let Some(id) = found.and_then(|id| self.define_known(graph, id, sort)) {
+            return Ok(id);
         }
+        let state = found.and_then(|id| self.states.get(id as usize));
+        Err(match state.unwrap_or(&State::NoValue) {
+            State::NoValue => {
+                Problem::MissingMetadata { place: place(), name: name.to_owned(), table: sort.table() }
+            }
+            State::Announced(kind) => Problem::WrongValueKind {
+                place: place(),
+                name: name.to_owned(),
+                used: sort.name(),
+                is: sort_of(kind).name(),
+            },
+            State::Defined(_) => Problem::DuplicateDefinition { place: place(), name: name.to_owned() },
+        })
+    }
+
+    /// The same for a name by its number; `None` if that is wrong.
+    pub fn define_known(&mut self, graph: &mut Graph, name: u32, sort: Sort) -> Option<ValueId> {
+        let state = self.states.get_mut(name as usize)?;
+        match state {
+            State::Announced(kind) if sort_of(kind) == sort => {}
+            _ => return None,
+        }
+        let defined = State::Defined(ValueId(graph.values.len() as u32));
+        let State::Announced(kind) = std::mem::replace(state, defined) else { return None };
+        Some(graph.add_value(self.names.name(name)?.clone(), kind))
     }
 
     /// A custom object that is an argument without being an input: a constant of the program.
@@ -238,17 +294,20 @@ impl<'a> Values<'a> {
         &mut self,
         graph: &mut Graph,
         shared: &mut Shared,
-        object: &schema::CustomObject<'a>,
+        object: &schema::CustomObject<'_>,
     ) -> ValueId {
-        match self.by_name.get(&object.name) {
-            Some(State::Defined(id)) => *id,
-            _ => {
-                let class = shared.name(&object.class_fqn);
-                let id = graph.add_value(shared.name(&object.name), ValueKind::CustomObject { class });
-                self.by_name.insert(object.name.clone(), State::Defined(id));
-                id
-            }
+        if let Some(State::Defined(id)) = self.state(&object.name) {
+            return *id;
         }
+        let class = shared.name(&object.class_fqn);
+        let id = graph.add_value(shared.name(&object.name), ValueKind::CustomObject { class });
+        let name = self.names.id(&object.name, || shared.name(&object.name));
+        if let Some(state) = self.state_mut(name) {
+            let is_new = matches!(state, State::NoValue);
+            *state = State::Defined(id);
+            self.count += usize::from(is_new);
+        }
+        id
     }
 
     /// The id of a value that was defined before.
@@ -259,7 +318,7 @@ impl<'a> Values<'a> {
         sort: Sort,
         place: impl FnOnce() -> Place,
     ) -> Result<ValueId, Problem> {
-        let Some(State::Defined(id)) = self.by_name.get(name) else {
+        let Some(State::Defined(id)) = self.state(name) else {
             return Err(Problem::DanglingValue { place: place(), name: name.into() });
         };
         let is = graph.value(*id).map_or(sort, |value| sort_of(&value.kind));
@@ -272,6 +331,12 @@ impl<'a> Values<'a> {
             });
         }
         Ok(*id)
+    }
+
+    /// The same for a name by its number; `None` if that is wrong.
+    pub fn resolve_known(&self, graph: &Graph, name: u32, sort: Sort) -> Option<ValueId> {
+        let State::Defined(id) = self.states.get(name as usize)? else { return None };
+        graph.value(*id).is_some_and(|value| sort_of(&value.kind) == sort).then_some(*id)
     }
 }
 

@@ -58,7 +58,7 @@ fn input_for(tensor: &Tensor) -> ValueInfo {
     let kind = TypeKind::Tensor { elem_type: tensor.data_type, shape };
     ValueInfo {
         name: tensor.name.clone(),
-        value_type: Some(Type { kind, ..Type::default() }),
+        value_type: Some(Type { kind, ..Type::default() }.into()),
         ..ValueInfo::default()
     }
 }

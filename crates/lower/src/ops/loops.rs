@@ -48,7 +48,7 @@ fn formal_inputs(cx: &mut Context<'_, '_>, graph: &aten::Graph, count: usize) ->
 }
 
 fn formal_input(cx: &mut Context<'_, '_>, dtype: Option<DType>, shape: Vec<Dim>) -> ValueId {
-    cx.ir.add_value(Value { name: None, dtype, shape: Some(shape), constant: None })
+    cx.ir.add_value(Value { name: None, dtype, shape: Some(shape.into()), constant: None })
 }
 
 fn while_loop(cx: &mut Context<'_, '_>) -> Result<Outputs> {

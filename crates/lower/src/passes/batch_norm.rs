@@ -108,7 +108,7 @@ impl Folder<'_> {
     /// The size of the first axis of a weight that can be scaled while it is written.
     fn scalable_channels(&self, id: ValueId, dtype: DType) -> Option<usize> {
         let Constant::Weight { weight, permutation: None, sizes: None } =
-            self.ir.value(id)?.constant.as_ref()?
+            self.ir.value(id)?.constant.as_deref()?
         else {
             return None;
         };
@@ -122,7 +122,7 @@ impl Folder<'_> {
     /// The elements of a constant.
     fn numbers(&self, id: ValueId) -> Option<Vec<f64>> {
         let read;
-        let literal = match self.ir.value(id)?.constant.as_ref()? {
+        let literal = match self.ir.value(id)?.constant.as_deref()? {
             Constant::Literal(literal) => literal,
             Constant::Weight { weight, permutation: None, sizes: None } => {
                 let weight = self.program.weights.get(*weight as usize)?;
@@ -139,9 +139,10 @@ impl Folder<'_> {
         let absorbed = scopes.module(normalisation.origin.scope);
         let path = self.program.modules.get(absorbed).map_or_else(|| "".into(), |module| module.path.clone());
         if let Some(value) = self.ir.value_mut(folded.weight)
-            && let Some(Constant::Weight { weight, .. }) = value.constant
+            && let Some(Constant::Weight { weight, .. }) = value.constant.as_deref()
         {
-            value.constant = Some(Constant::ScaledWeight { weight, factors: folded.factors, folded: path });
+            let (weight, factors) = (*weight, folded.factors);
+            value.constant = Some(Box::new(Constant::ScaledWeight { weight, factors, folded: path }));
         }
         let bias = folded.old_bias.unwrap_or_else(|| {
             let weight_name = self.ir.value(folded.weight).and_then(|value| value.name.clone());
@@ -151,7 +152,7 @@ impl Folder<'_> {
         if let Some(value) = self.ir.value_mut(bias) {
             value.dtype = Some(folded.bias.dtype);
             value.shape = Some(folded.bias.dims.iter().map(|&dim| Dim::Static(dim)).collect());
-            value.constant = Some(Constant::Literal(folded.bias));
+            value.constant = Some(Box::new(Constant::Literal(folded.bias)));
         }
         convolution.inputs.resize(2, None);
         convolution.inputs.push(Some(bias));

@@ -30,7 +30,7 @@ fn merge_constants(ir: &Ir, replaced: &mut [Option<ValueId>]) -> bool {
     let hasher = RandomState::default();
     let mut changed = false;
     for (i, value) in ir.values.iter().enumerate() {
-        let Some(Constant::Literal(literal)) = &value.constant else { continue };
+        let Some(Constant::Literal(literal)) = value.constant.as_deref() else { continue };
         let known = seen.entry(hasher.hash_one(literal)).or_default();
         match known.iter().find(|&&other| ir.literal(other) == Some(literal)) {
             Some(&first) => {
@@ -126,7 +126,9 @@ fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Opti
         let is_output = node.outputs.iter().any(|output| outputs.contains(output));
         let twin = if is_output { None } else { seen.twin(node, before, ir, scopes) };
         let Some(first) = twin.and_then(|twin| before.get_mut(twin)) else {
-            graph.nodes.swap(kept, at);
+            if kept != at {
+                graph.nodes.swap(kept, at);
+            }
             kept += 1;
             continue;
         };
@@ -176,7 +178,7 @@ fn write_key(node: &Node, ir: &Ir, scopes: &Scopes, key: &mut Vec<u8>) -> bool {
             Some(id) => {
                 text(&id.0.to_le_bytes());
                 reads_weight |= matches!(
-                    ir.value(*id).and_then(|value| value.constant.as_ref()),
+                    ir.value(*id).and_then(|value| value.constant.as_deref()),
                     Some(Constant::Weight { .. })
                 );
             }

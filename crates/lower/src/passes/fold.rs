@@ -113,7 +113,7 @@ impl Folder<'_> {
         if let Some(value) = self.ir.value_mut(output) {
             value.dtype = Some(literal.dtype);
             value.shape = Some(literal.dims.iter().map(|&dim| Dim::Static(dim)).collect());
-            value.constant = Some(Constant::Literal(literal));
+            value.constant = Some(Box::new(Constant::Literal(literal)));
         }
     }
 
@@ -171,7 +171,7 @@ impl Folder<'_> {
     }
 
     fn is_foldable(&self, id: ValueId, takes_parameters: bool) -> bool {
-        match self.ir.value(id).and_then(|value| value.constant.as_ref()) {
+        match self.ir.value(id).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Literal(_)) => true,
             Some(Constant::Weight { weight, permutation: None, sizes: None }) => {
                 self.small_weight(*weight, takes_parameters).is_some()
@@ -195,7 +195,7 @@ impl Folder<'_> {
     /// Reads the bytes of a small weight, once.
     fn load_weight(&mut self, id: ValueId) {
         let Some(Constant::Weight { weight, .. }) =
-            self.ir.value(id).and_then(|value| value.constant.as_ref())
+            self.ir.value(id).and_then(|value| value.constant.as_deref())
         else {
             return;
         };

@@ -111,7 +111,7 @@ impl Copies {
 }
 
 fn is_weight(ir: &Ir, id: ValueId) -> bool {
-    matches!(ir.value(id).and_then(|value| value.constant.as_ref()), Some(Constant::Weight { .. }))
+    matches!(ir.value(id).and_then(|value| value.constant.as_deref()), Some(Constant::Weight { .. }))
 }
 
 /// What the node copies, if it is an `Identity`.

@@ -83,7 +83,8 @@ mod tests {
 
     /// Values 0 to 9, each of them large zeros.
     fn constants() -> Ir {
-        let value = Value { constant: Some(Constant::Literal(zeros(LEAST_BYTES))), ..Value::default() };
+        let value =
+            Value { constant: Some(Constant::Literal(zeros(LEAST_BYTES)).into()), ..Value::default() };
         let mut ir = Ir::default();
         ir.values = vec![value; 10];
         ir

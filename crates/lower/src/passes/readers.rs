@@ -36,7 +36,7 @@ impl<'p> Readers<'p> {
 
     /// Whether a node of `scope` may read `value`: it is no weight, or one that the scope's module reads.
     pub fn may_read(&self, ir: &Ir, value: ir::ValueId, scope: ScopeId) -> bool {
-        match ir.value(value).and_then(|value| value.constant.as_ref()) {
+        match ir.value(value).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Weight { weight, .. }) => {
                 self.readers.contains(&(*weight, self.scopes.module(scope)))
             }

@@ -62,7 +62,8 @@ fn collect(graph: &Graph, ir: &Ir, moves: &mut HashMap<ValueId, Vec<Layout>>) {
 /// The weight and its new layout, if the node moves a weight that is as in the program.
 fn moved_weight(node: &Node, ir: &Ir) -> Option<(ValueId, Layout)> {
     let weight = node.inputs.first().copied().flatten().filter(|_| node.domain.is_empty())?;
-    let Some(Constant::Weight { permutation: None, sizes: None, .. }) = ir.value(weight)?.constant else {
+    let Some(Constant::Weight { permutation: None, sizes: None, .. }) = ir.value(weight)?.constant.as_deref()
+    else {
         return None;
     };
     let layout = match (&*node.op, node.attribute("perm")) {
@@ -80,7 +81,8 @@ fn moved_weight(node: &Node, ir: &Ir) -> Option<(ValueId, Layout)> {
 
 /// Other axes are free only for elements that lie row after row.
 fn is_one_run(id: ValueId, ir: &Ir, program: &Program) -> bool {
-    let Some(Constant::Weight { weight, .. }) = ir.value(id).and_then(|value| value.constant.as_ref()) else {
+    let Some(Constant::Weight { weight, .. }) = ir.value(id).and_then(|value| value.constant.as_deref())
+    else {
         return false;
     };
     let weight = program.weights.get(*weight as usize);
@@ -91,7 +93,7 @@ fn is_one_run(id: ValueId, ir: &Ir, program: &Program) -> bool {
 
 fn lay_out(ir: &mut Ir, weight: ValueId, layout: Layout) {
     let Some(value) = ir.value_mut(weight) else { return };
-    let Some(Constant::Weight { permutation, sizes, .. }) = &mut value.constant else { return };
+    let Some(Constant::Weight { permutation, sizes, .. }) = value.constant.as_deref_mut() else { return };
     match layout {
         Layout::Permuted(axes) => {
             let shape = value.shape.as_ref();

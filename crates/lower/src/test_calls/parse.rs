@@ -136,7 +136,7 @@ impl Parser {
             "channels_last_3d" => Arg::MemoryFormat(MemoryFormat::ChannelsLast3d),
             "preserve_format" => Arg::MemoryFormat(MemoryFormat::Preserve),
             "strided" => Arg::Layout(Layout::Strided),
-            "cpu" => Arg::Device(Device { kind: "cpu".into(), index: None }),
+            "cpu" => Arg::Device(Box::new(Device { kind: "cpu".into(), index: None })),
             _ => self.number_or_string(text),
         }
     }

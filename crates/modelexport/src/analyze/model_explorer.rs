@@ -176,7 +176,7 @@ fn type_text(known: &TensorType) -> String {
 fn inputs(graph: &WiredGraph<'_>, index: usize) -> Vec<Node> {
     let shape_of = |input: usize| {
         let declared: Option<&&ValueInfo> = graph.declared.get(input);
-        declared.and_then(|value| value.value_type.as_ref()).map(TensorType::declared)
+        declared.and_then(|value| value.value_type.as_deref()).map(TensorType::declared)
     };
     let inputs = graph.inputs.iter().enumerate().map(|(input, name)| {
         let mut attrs = vec![KeyValue { key: "tensor_name", value: name.to_string() }];

@@ -144,7 +144,7 @@ const PLANTED: &[Planted] = &[
         let value = node(m, NORM).outputs[0].clone();
         let info = m.graph.value_infos.iter_mut().find(|info| info.name == value).unwrap();
         let Some(TypeKind::Tensor { shape: Some(dims), .. }) =
-            info.value_type.as_mut().map(|found| &mut found.kind)
+            info.value_type.as_mut().map(|found| &mut std::sync::Arc::make_mut(found).kind)
         else {
             panic!("no shape");
         };

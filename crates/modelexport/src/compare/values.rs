@@ -85,11 +85,11 @@ fn functions(old: &Model, new: &Model, found: &mut Found) {
 fn ends(old: &[ValueInfo], new: &[ValueInfo], kinds: [&'static str; 3], found: &mut Found) {
     let [added, removed, changed] = kinds;
     for (at, info) in old.iter().enumerate() {
-        let was = type_text(info.value_type.as_ref());
+        let was = type_text(info.value_type.as_deref());
         match new.iter().position(|other| other.name == info.name) {
             None => found.push(None, Difference::structure(removed, &*info.name).from(was)),
             Some(place) => {
-                let is = type_text(new.get(place).and_then(|other| other.value_type.as_ref()));
+                let is = type_text(new.get(place).and_then(|other| other.value_type.as_deref()));
                 if was != is {
                     found.push(None, Difference::structure(changed, &*info.name).from(was).to(is));
                 } else if place != at && old.len() == new.len() {
@@ -100,7 +100,7 @@ fn ends(old: &[ValueInfo], new: &[ValueInfo], kinds: [&'static str; 3], found: &
         }
     }
     for info in new.iter().filter(|info| !old.iter().any(|other| other.name == info.name)) {
-        let is = type_text(info.value_type.as_ref());
+        let is = type_text(info.value_type.as_deref());
         found.push(None, Difference::structure(added, &*info.name).to(is));
     }
 }
@@ -111,7 +111,7 @@ fn inner_types(before: &TaggedFile, after: &TaggedFile, matching: &Matching, fou
         graph
             .value_infos
             .iter()
-            .map(|info| (info.name.clone(), type_text(info.value_type.as_ref())))
+            .map(|info| (info.name.clone(), type_text(info.value_type.as_deref())))
             .collect()
     };
     let was: HashMap<Name, String> = infos(&before.model.graph).into_iter().collect();

@@ -122,7 +122,7 @@ impl<'a> Cut<'a> {
         let weights = self.weight_names();
         let described = |infos: &[ValueInfo], is_input: bool| -> Vec<BoundaryValue> {
             let real = infos.iter().filter(|info| !(is_input && weights.contains(&info.name)));
-            real.map(|info| self.describe(&info.name, &info.name, info.value_type.as_ref(), is_input))
+            real.map(|info| self.describe(&info.name, &info.name, info.value_type.as_deref(), is_input))
                 .collect()
         };
         let inputs = described(&model.graph.inputs, true);
@@ -150,7 +150,7 @@ impl<'a> Cut<'a> {
         let mut inputs = Vec::with_capacity(values.len());
         for value in values {
             let info = self.info(value, naming.input(value))?;
-            inputs.push(self.describe(value, &info.name, info.value_type.as_ref(), true));
+            inputs.push(self.describe(value, &info.name, info.value_type.as_deref(), true));
             new_names.insert(value.clone(), info.name.clone());
             input_infos.push(info);
         }
@@ -158,7 +158,7 @@ impl<'a> Cut<'a> {
         let mut outputs = Vec::with_capacity(self.border.outputs.len());
         for value in &self.border.outputs {
             let info = self.info(value, naming.output(value))?;
-            outputs.push(self.describe(value, &info.name, info.value_type.as_ref(), false));
+            outputs.push(self.describe(value, &info.name, info.value_type.as_deref(), false));
             new_names.insert(value.clone(), info.name.clone());
             output_infos.push(info);
         }
@@ -228,7 +228,7 @@ impl<'a> Cut<'a> {
             return Err(Error::UnknownType { value: value.to_string(), operator: maker.unwrap_or_default() });
         };
         let kept = self.declared.get(value).map(|info| (*info).clone()).unwrap_or_default();
-        Ok(ValueInfo { name, value_type: Some(found.clone()), ..kept })
+        Ok(ValueInfo { name, value_type: Some(found.clone().into()), ..kept })
     }
 
     fn describe(

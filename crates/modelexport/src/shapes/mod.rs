@@ -33,7 +33,7 @@ pub enum Sizes {
 
 /// The names of dimensions of `values`, each once.
 pub fn dimension_names(values: &[ValueInfo]) -> BTreeSet<String> {
-    let dims = values.iter().filter_map(|value| match &value.value_type.as_ref()?.kind {
+    let dims = values.iter().filter_map(|value| match &value.value_type.as_deref()?.kind {
         TypeKind::Tensor { shape, .. } => shape.as_ref(),
         _ => None,
     });

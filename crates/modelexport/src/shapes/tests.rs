@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use modelexport_graph::onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, Tensor, TensorData, Type,
@@ -11,7 +12,7 @@ fn value(name: &str, dims: &[i64]) -> ValueInfo {
     let dims =
         dims.iter().map(|&size| Dimension { value: DimensionValue::Static(size), ..Dimension::default() });
     let kind = TypeKind::Tensor { elem_type: 1, shape: Some(dims.collect()) };
-    let value_type = Some(Type { kind, ..Type::default() });
+    let value_type = Some(Type { kind, ..Type::default() }.into());
     ValueInfo { name: name.into(), value_type, ..ValueInfo::default() }
 }
 
@@ -171,7 +172,8 @@ fn sizes_computed_in_the_graph_are_followed() {
         ..Node::default()
     };
     let mut batch = value("x", &[0, 6]);
-    if let Some(Type { kind: TypeKind::Tensor { shape: Some(dims), .. }, .. }) = &mut batch.value_type {
+    let declared = batch.value_type.as_mut().map(Arc::make_mut);
+    if let Some(Type { kind: TypeKind::Tensor { shape: Some(dims), .. }, .. }) = declared {
         dims[0].value = DimensionValue::Named("batch".into());
     }
     let mut concat = node("Concat", &["first", "tail"], "target");

@@ -99,7 +99,7 @@ impl Walker<'_> {
         let declared = types(graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_infos));
         for input in &graph.inputs {
             let known =
-                input.value_type.as_ref().map(|declared| self.complete(TensorType::default(), declared));
+                input.value_type.as_deref().map(|declared| self.complete(TensorType::default(), declared));
             values.own.insert(input.name.clone(), known.unwrap_or_default());
         }
         for tensor in &graph.initializers {
@@ -177,5 +177,5 @@ impl Walker<'_> {
 }
 
 fn types<'g>(values: impl Iterator<Item = &'g ValueInfo>) -> HashMap<&'g Name, &'g Type> {
-    values.filter_map(|value| Some((&value.name, value.value_type.as_ref()?))).collect()
+    values.filter_map(|value| Some((&value.name, value.value_type.as_deref()?))).collect()
 }

@@ -177,7 +177,7 @@ fn types(file: &TaggedFile, findings: &mut Findings) {
         .collect();
     let graph = &file.model.graph;
     let declared = graph.inputs.iter().chain(&graph.value_infos);
-    let declared_type = |value: &ValueInfo| value.value_type.as_ref().map(TensorType::declared);
+    let declared_type = |value: &ValueInfo| value.value_type.as_deref().map(TensorType::declared);
     for value in declared {
         if let (Some(weight), Some(declared)) = (weights.get(&value.name), declared_type(value))
             && let Some(words) = declared.contradiction(weight)

@@ -100,7 +100,7 @@ fn faults_of_the_graph_are_found() {
             let name = node(model, MIDDLE).outputs[0].clone();
             let value = model.graph.value_infos.iter_mut().find(|value| value.name == name).unwrap();
             let Some(TypeKind::Tensor { shape: Some(dims), .. }) =
-                value.value_type.as_mut().map(|t| &mut t.kind)
+                value.value_type.as_mut().map(|t| &mut std::sync::Arc::make_mut(t).kind)
             else {
                 panic!("no shape")
             };

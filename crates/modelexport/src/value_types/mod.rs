@@ -52,7 +52,7 @@ impl ValueTypes {
     }
 
     fn declare(&mut self, info: &ValueInfo) {
-        if let Some(declared) = info.value_type.as_ref().filter(|found| is_known(found)) {
+        if let Some(declared) = info.value_type.as_deref().filter(|found| is_known(found)) {
             self.types.insert(info.name.clone(), declared.clone());
         }
     }

@@ -13,7 +13,7 @@ fn tensor_type(elem_type: i32, dims: Option<&[i64]>) -> Type {
 }
 
 fn info(name: &str, elem_type: i32) -> ValueInfo {
-    let value_type = Some(tensor_type(elem_type, Some(&[2, 3])));
+    let value_type = Some(tensor_type(elem_type, Some(&[2, 3])).into());
     ValueInfo { name: name.into(), value_type, ..ValueInfo::default() }
 }
 

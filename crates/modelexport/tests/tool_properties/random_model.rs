@@ -286,7 +286,7 @@ fn info(name: &str, elem_type: i32, sizes: &[i64]) -> ValueInfo {
     let kind = TypeKind::Tensor { elem_type, shape: Some(dims.collect()) };
     ValueInfo {
         name: name.into(),
-        value_type: Some(Type { kind, ..Type::default() }),
+        value_type: Some(Type { kind, ..Type::default() }.into()),
         ..ValueInfo::default()
     }
 }

@@ -9,9 +9,7 @@ use super::value_info;
 use crate::onnx::schema::{graph, node};
 
 pub(super) fn put(sink: &mut impl Sink, value: &Graph) {
-    for item in &value.nodes {
-        sink.message(graph::NODE, |sink| put_node(sink, item));
-    }
+    sink.nodes(&value.nodes);
     sink.text(graph::NAME, &value.name);
     for item in &value.initializers {
         sink.message(graph::INITIALIZER, |sink| tensor::put(sink, item));

@@ -32,8 +32,8 @@ pub enum Chunk {
 
 /// Texts that nodes carry in the file but not in memory: they are long, and nodes of one module share most of them.
 ///
-/// Each is asked for twice, once for its length, and must be the same both times.
-pub trait NodeTexts {
+/// Each is asked for twice, once for its length, and must be the same both times. Lengths are added up by two threads.
+pub trait NodeTexts: Sync {
     /// The `doc_string` of a node, if it is not the one that the node has.
     fn doc_string(&self, node: &Node) -> Option<Cow<'_, str>>;
 

@@ -3,11 +3,12 @@
 use modelexport_graph::onnx::{Metadata, Node, Unknown};
 use modelexport_graph::{Span, StridedView};
 
+use super::graph::put_node;
 use super::{Chunk, NodeTexts};
 use crate::onnx::error::Error;
 use crate::onnx::limits::MAX_NESTING;
 use crate::onnx::names;
-use crate::onnx::schema::{entry, node};
+use crate::onnx::schema::{entry, graph, node};
 use crate::onnx::wire::{Varint, WireType, first_field, get_varint, put_varint, tag, varint_len};
 
 /// Takes the fields of messages in order.
@@ -27,6 +28,13 @@ pub(super) trait Sink: Sized {
 
     /// Something that cannot be encoded.
     fn fail(&mut self, error: Error);
+
+    /// The nodes of a graph.
+    fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.message(graph::NODE, |sink| put_node(sink, node));
+        }
+    }
 
     /// Calls `put` with the texts of nodes, if there are any that the model does not hold.
     fn with_texts(&mut self, put: impl FnOnce(&mut Self, &dyn NodeTexts));
@@ -106,6 +114,11 @@ pub(super) trait Sink: Sized {
     /// A string, put together.
     fn text_in_parts(&mut self, number: u32, parts: &[&str]) {
         self.tag(number, WireType::Length);
+        if parts.iter().all(|part| part.is_ascii()) {
+            self.varint(parts.iter().map(|part| part.len() as u64).sum());
+            parts.iter().for_each(|part| self.bytes(part.as_bytes()));
+            return;
+        }
         // What is no UTF-8 stands as whole characters, which no part begins or ends within.
         self.varint(parts.iter().map(|part| names::to_bytes(part).len() as u64).sum());
         for part in parts {
@@ -199,6 +212,15 @@ impl<'t> Sizer<'t> {
         Sizer { texts, sizes: Vec::new(), total: 0, written: Written::default(), depth: 0, failure: None }
     }
 
+    /// Adds what another one found out about what comes next in the same message.
+    fn append(&mut self, mut other: Sizer<'_>) {
+        self.sizes.append(&mut other.sizes);
+        self.total = self.total.saturating_add(other.total);
+        if let Some(error) = other.failure {
+            self.fail(error);
+        }
+    }
+
     pub(super) fn finish(self) -> Result<Sizes, Error> {
         match self.failure {
             Some(error) => Err(error),
@@ -207,7 +229,32 @@ impl<'t> Sizer<'t> {
     }
 }
 
+/// From this many nodes on two threads add up the lengths, one half each.
+pub(super) const MANY_NODES: usize = 1 << 14;
+
 impl Sink for Sizer<'_> {
+    fn nodes(&mut self, nodes: &[Node]) {
+        let middle = if nodes.len() < MANY_NODES { nodes.len() } else { nodes.len() / 2 };
+        let (first, second) = nodes.split_at_checked(middle).unwrap_or((nodes, &[]));
+        let put = |sizer: &mut Self, nodes: &[Node]| {
+            // A node and the entries that texts give it.
+            sizer.sizes.reserve(nodes.len().saturating_mul(6));
+            nodes.iter().for_each(|node| sizer.message(graph::NODE, |sink| put_node(sink, node)));
+        };
+        if second.is_empty() {
+            return put(self, first);
+        }
+        let mut behind = Sizer { depth: self.depth, ..Sizer::new(self.texts) };
+        std::thread::scope(|threads| {
+            let behind = threads.spawn(|| {
+                put(&mut behind, second);
+                behind
+            });
+            put(self, first);
+            self.append(behind.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        });
+    }
+
     fn with_texts(&mut self, put: impl FnOnce(&mut Self, &dyn NodeTexts)) {
         if let Some(texts) = self.texts {
             put(self, texts);

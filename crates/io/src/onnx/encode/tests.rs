@@ -1,8 +1,8 @@
 //! What encoding promises: nothing is lost, lengths are right, odd models are refused.
 
 use modelexport_graph::onnx::{
-    Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, Tensor, TensorData, Type,
-    TypeKind, ValueInfo,
+    Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, OpsetImport, Tensor,
+    TensorData, Type, TypeKind, ValueInfo,
 };
 use modelexport_graph::{SourceId, Span, StridedView};
 use proptest::prelude::*;
@@ -101,7 +101,7 @@ fn unknown_fields_inside_types_are_kept() {
     assert_eq!(encoded.windows(5).filter(|window| window == b"later").count(), 4);
     let kind = |bytes: &[u8]| {
         let file = read_bytes("test.onnx", bytes.to_vec()).unwrap();
-        file.model.graph.inputs[0].value_type.clone().unwrap().kind
+        file.model.graph.inputs[0].value_type.as_ref().unwrap().kind.clone()
     };
     assert_eq!(kind(&encoded), kind(&bytes));
     assert_eq!(again(&encoded), encoded);
@@ -113,7 +113,7 @@ fn a_built_model_is_encoded_in_the_order_of_field_numbers() {
     let kind = TypeKind::Tensor { elem_type: 1, shape: Some(shape) };
     let output = ValueInfo {
         name: "y".into(),
-        value_type: Some(Type { kind, ..Default::default() }),
+        value_type: Some(Type { kind, ..Default::default() }.into()),
         ..Default::default()
     };
     let axis = Attribute { name: "axis".into(), value: AttributeValue::Int(0), ..Default::default() };
@@ -135,6 +135,26 @@ fn a_built_model_is_encoded_in_the_order_of_field_numbers() {
     let output = [field(1, "y"), field(2, field(1, tensor_type))].concat();
     let expected = [number(1, 10), field(7, [field(1, node), field(12, output)].concat())].concat();
     assert_eq!(bytes_of(&model, &Sources::new()), expected);
+}
+
+#[test]
+fn two_threads_add_up_the_lengths_of_many_nodes() {
+    let node = |index: usize| Node {
+        op_type: "Op".into(),
+        doc_string: "x".repeat(index % 300),
+        attributes: vec![Attribute { name: "a".into(), ..Default::default() }; index % 3],
+        ..Default::default()
+    };
+    let count = sink::MANY_NODES + 1;
+    let graph = Graph { name: "many".into(), nodes: (0..count).map(node).collect(), ..Default::default() };
+    let opset_imports = vec![OpsetImport { version: 20, ..Default::default() }];
+    let model = Model { ir_version: 10, opset_imports, graph, ..Default::default() };
+    let bytes = bytes_of(&model, &Sources::new());
+    let read = read_bytes("test.onnx", bytes).unwrap().model.graph;
+    assert_eq!((&*read.name, read.nodes.len()), ("many", count));
+    for (index, found) in read.nodes.iter().enumerate() {
+        assert_eq!((found.doc_string.len(), found.attributes.len()), (index % 300, index % 3), "{index}");
+    }
 }
 
 fn with_view(data_type: i32, sizes: Vec<u64>) -> Model {

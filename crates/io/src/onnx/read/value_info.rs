@@ -29,7 +29,7 @@ pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<ValueIn
         }
     }
     if let Some(message) = value_type {
-        result.value_type = Some(d.message(Step::Field("type"), message, read_type)?);
+        result.value_type = Some(d.message(Step::Field("type"), message, read_type)?.into());
     }
     Ok(result)
 }

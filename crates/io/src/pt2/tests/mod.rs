@@ -4,6 +4,7 @@ mod bad_json;
 mod bad_program;
 mod container;
 mod fixtures;
+mod halves;
 mod parts;
 mod program;
 mod sample;
