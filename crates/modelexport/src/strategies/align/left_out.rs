@@ -163,10 +163,14 @@ impl Steps<'_> {
                 let is_inside = |outer: ScopeId| {
                     with_reader.is_some_and(|inner| inner != outer && calls.is_inside(inner, outer))
                 };
+                let is_either_inside =
+                    |one, other| calls.is_inside(one, other) || calls.is_inside(other, one);
                 let is_constant = self.foreign.view.inputs(left).next().is_none();
                 let place = match around {
                     Some(around) => Some(around).filter(|around| !is_inside(*around)),
-                    None => vanished.or(Some(call).filter(|call| is_constant && !is_inside(*call))),
+                    None => {
+                        vanished.or(Some(call).filter(|call| is_constant && !is_either_inside(*call, read)))
+                    }
                 };
                 if let Some(place) = place {
                     set(draft, left, place, BESIDE);
