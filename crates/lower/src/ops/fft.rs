@@ -213,7 +213,12 @@ fn transform(
     let is_inverse = matches!(kind, Kind::Inverse | Kind::ToReal);
     let count: f64 = lengths.iter().map(|&(_, length)| length as f64).product();
     let rank = cx.meta("self")?.sizes.len();
-    let mut x = if is_complex { x } else { pairs(cx, x, rank + 1) };
+    let mut x = match is_complex {
+        true => x,
+        // `DFT` takes real numbers, too, alone in the last axis.
+        false if !is_inverse && cx.opset >= FIRST_DFT => cx.unsqueeze(x, &[-1]),
+        false => pairs(cx, x, rank + 1),
+    };
     // The half spectrum belongs to the last axis: it is made first and resolved last.
     let mut order: Vec<(i64, i64)> = lengths.to_vec();
     if kind == Kind::FromReal {
@@ -370,43 +375,40 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.fft_fft.default(self: c64[3, 8]) -> c64[3, 8]
             DFT(self, None, 1)
         aten.fft_ifft.default(self: c64[3, 6], n=None, dim=0) -> c64[3, 6]
             Mul(DFT(Mul(self, [1.0, -1.0]), None, 0), [0.33333334, -0.33333334])
         aten.fft_rfft.default(self: f32[3, 7]) -> c64[3, 4]
-            Slice(DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 1]), None, 1), [0], [4], [1])
+            Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [4], [1])
         aten.fft_irfft.default(self: c64[3, 5]) -> f32[3, 8]
             t1 = Mul(self, [1.0, -1.0])
             t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
             Mul(Gather(DFT(t2, None, 1), 0, axis=-1), 0.125)
         aten.fft_fft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 6]
-            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 1)
-            DFT(t1, None, 2)
+            DFT(DFT(Unsqueeze(self, [-1]), None, 1), None, 2)
         aten.fft_ifft2.default(self: c64[2, 4, 6]) -> c64[2, 4, 6]
             Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 1), None, 2), [0.041666668, -0.041666668])
         aten.fft_rfft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 2)
-            DFT(Slice(t1, [0], [4], [2]), None, 1)
+            DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
         aten.fft_irfft2.default(self: c64[2, 4, 4]) -> f32[2, 4, 6]
             t1 = DFT(Mul(self, [1.0, -1.0]), None, 1)
             t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
             Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.041666668)
         aten.fft_fftn.default(self: f32[2, 4, 6], s=None, dim=[1, 2]) -> c64[2, 4, 6]
-            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 1)
-            DFT(t1, None, 2)
+            DFT(DFT(Unsqueeze(self, [-1]), None, 1), None, 2)
         aten.fft_ifftn.default(self: c64[2, 4, 6], s=None, dim=[0, 2]) -> c64[2, 4, 6]
             Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 0), None, 2), [0.083333336, -0.083333336])
         aten.fft_rfftn.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            t1 = DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 0, 0, 1]), None, 2)
-            DFT(DFT(Slice(t1, [0], [4], [2]), None, 1), None, 0)
+            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
+            DFT(t1, None, 0)
         aten.fft_irfftn.default(self: c64[2, 4, 4], s=[4, 5]) -> f32[2, 4, 5]
             t1 = DFT(Mul(Slice(self, [0], [3], [2]), [1.0, -1.0]), None, 1)
             t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
             Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.05)
         aten._fft_r2c.default(self: f32[3, 8], dim=[1], normalization=0, onesided=True) -> c64[3, 5]
-            Slice(DFT(Pad(Unsqueeze(self, [-1]), [0, 0, 0, 0, 0, 1]), None, 1), [0], [5], [1])
+            Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [5], [1])
         aten._fft_c2r.default(self: c64[3, 5], dim=[1], normalization=2, last_dim_size=8) -> f32[3, 8]
             t1 = Mul(self, [1.0, -1.0])
             t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
