@@ -211,108 +211,57 @@ impl onnx::NodeTexts for NodeTexts<'_> {
     }
 }
 
-/// What nodes are described by.
-struct Describing<'a> {
-    tree: &'a ModuleTree,
-    scopes: &'a Scopes,
-    tags: &'a Tags,
+/// Says of nodes what the sidecar says of them.
+#[derive(Clone, Copy)]
+pub struct Describing<'a> {
+    pub tree: &'a ModuleTree,
+    pub scopes: &'a Scopes,
+    pub tags: &'a Tags,
 }
 
-/// What the sidecar says of some nodes.
-struct Described {
-    nodes: Vec<sidecar::Node>,
-    /// By [`ModuleId`].
-    counts: Vec<NodeCount>,
-    statistics: Statistics,
-    by_method: BTreeMap<&'static str, u64>,
-}
-
-/// Fewer nodes are described by one thread.
-const MANY_NODES: usize = 1 << 14;
-
-/// Describes all nodes of a model, in the order of [`Model::for_each_node`].
-fn describe_nodes(model: &Model, by: &Describing<'_>) -> Described {
-    let nodes = &model.graph.nodes;
-    let middle = if nodes.len() < MANY_NODES { nodes.len() } else { nodes.len() / 2 };
-    let (first, second) = nodes.split_at_checked(middle).unwrap_or((nodes, &[]));
-    let mut described = Described::new(nodes.len(), by);
-    std::thread::scope(|threads| {
-        let rest = (!second.is_empty()).then(|| {
-            threads.spawn(|| {
-                let mut described = Described::new(second.len(), by);
-                described.add_all(second, by);
-                described
-            })
-        });
-        described.add_all(first, by);
-        if let Some(rest) = rest {
-            described.append(rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-    });
-    model.functions.iter().for_each(|function| described.add_all(&function.nodes, by));
-    described
-}
-
-impl Described {
-    fn new(nodes: usize, by: &Describing<'_>) -> Self {
-        Described {
-            nodes: Vec::with_capacity(nodes),
-            counts: vec![NodeCount::default(); by.tree.len()],
-            statistics: Statistics::default(),
-            by_method: BTreeMap::new(),
-        }
-    }
-
-    /// Adds nodes, each with those of the graphs inside it.
-    fn add_all(&mut self, nodes: &[Node], by: &Describing<'_>) {
+impl Describing<'_> {
+    /// Calls `take` with what is said of each of the nodes that has an origin, those inside it behind it.
+    pub fn each(&self, nodes: &[Node], take: &mut dyn FnMut(sidecar::Node)) {
         // Nodes of one call follow each other.
-        let mut last_calls = (Scopes::ROOT, later_calls(by.scopes, Scopes::ROOT));
-        for node in nodes {
-            self.add(node, by, &mut last_calls);
-            for graph in node.subgraphs() {
-                graph.for_each_node(&mut |node| self.add(node, by, &mut last_calls));
+        let mut last_calls = (Scopes::ROOT, later_calls(self.scopes, Scopes::ROOT));
+        let mut one = |node: &Node| {
+            let Some(origin) = &node.origin else { return };
+            if last_calls.0 != origin.scope {
+                last_calls = (origin.scope, later_calls(self.scopes, origin.scope));
             }
+            let placed = place(node, origin, self.scopes, self.tags);
+            take(sidecar::Node {
+                name: node.name.clone(),
+                tags: placed.tags(),
+                op_type: placed.operator.into_owned(),
+                module: self.tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
+                calls: last_calls.1.clone(),
+                path: placed.path.clone(),
+                method: origin.method,
+                confidence: origin.confidence,
+                source: origin.source.as_ref().map(|source| source.name.clone()),
+            });
+        };
+        for node in nodes {
+            one(node);
+            node.subgraphs().for_each(|graph| graph.for_each_node(&mut one));
         }
     }
 
-    fn add(&mut self, node: &Node, by: &Describing<'_>, last_calls: &mut (ScopeId, Vec<u32>)) {
-        self.statistics.nodes += 1;
-        let Some(origin) = &node.origin else { return };
-        let placed = place(node, origin, by.scopes, by.tags);
-        if last_calls.0 != origin.scope {
-            *last_calls = (origin.scope, later_calls(by.scopes, origin.scope));
+    /// The same of all nodes of a model, in the order of [`Model::for_each_node`].
+    pub fn all(&self, model: &Model) -> Vec<sidecar::Node> {
+        let mut described = Vec::with_capacity(model.graph.nodes.len());
+        for nodes in node_lists(model) {
+            self.each(nodes, &mut |node| described.push(node));
         }
-        if let Some(count) = self.counts.get_mut(placed.module.0 as usize) {
-            count.own += 1;
-        }
-        self.statistics.attributed_nodes += 1;
-        self.statistics.tagged_operations += u64::from(by.tags.is_chosen(placed.module));
-        *self.by_method.entry(origin.method.name()).or_default() += 1;
-        self.nodes.push(sidecar::Node {
-            name: node.name.clone(),
-            tags: placed.tags(),
-            op_type: placed.operator.into_owned(),
-            module: by.tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
-            calls: last_calls.1.clone(),
-            path: placed.path.clone(),
-            method: origin.method,
-            confidence: origin.confidence,
-            source: origin.source.as_ref().map(|source| source.name.clone()),
-        });
+        described
     }
+}
 
-    fn append(&mut self, mut other: Described) {
-        self.nodes.append(&mut other.nodes);
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            count.own += more.own;
-        }
-        self.statistics.nodes += other.statistics.nodes;
-        self.statistics.attributed_nodes += other.statistics.attributed_nodes;
-        self.statistics.tagged_operations += other.statistics.tagged_operations;
-        for (method, count) in other.by_method {
-            *self.by_method.entry(method).or_default() += count;
-        }
-    }
+/// The nodes of a model's graph, then those of its functions.
+pub fn node_lists(model: &Model) -> impl Iterator<Item = &[Node]> {
+    let functions = model.functions.iter().map(|function| function.nodes.as_slice());
+    std::iter::once(model.graph.nodes.as_slice()).chain(functions)
 }
 
 /// The sidecar of a model whose nodes have their origins.
@@ -323,8 +272,32 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
-    let Described { nodes, mut counts, mut statistics, by_method } =
-        describe_nodes(model, &Describing { tree, scopes, tags });
+    let nodes = Describing { tree, scopes, tags }.all(model);
+    Sidecar { nodes, ..describe_modules(model, tree, scopes, tags, options) }
+}
+
+/// The same without what it says of the nodes one by one.
+pub fn describe_modules(
+    model: &Model,
+    tree: &ModuleTree,
+    scopes: &Scopes,
+    tags: &Tags,
+    options: &Options,
+) -> Sidecar {
+    let mut counts = vec![NodeCount::default(); tree.len()];
+    let mut statistics = Statistics::default();
+    let mut by_method: BTreeMap<&'static str, u64> = BTreeMap::new();
+    model.for_each_node(&mut |node| {
+        statistics.nodes += 1;
+        let Some(origin) = &node.origin else { return };
+        let module = scopes.module(origin.scope);
+        if let Some(count) = counts.get_mut(module.0 as usize) {
+            count.own += 1;
+        }
+        statistics.attributed_nodes += 1;
+        statistics.tagged_operations += u64::from(tags.is_chosen(module));
+        *by_method.entry(origin.method.name()).or_default() += 1;
+    });
     statistics.by_method = by_method.into_iter().map(|(method, count)| (method.to_owned(), count)).collect();
     statistics.coverage = match statistics.nodes {
         0 => 1.0,
@@ -345,7 +318,7 @@ pub fn describe(
         strategy: options.strategy.clone(),
         policy: tags.policy().clone(),
         modules,
-        nodes,
+        nodes: Vec::new(),
         statistics,
     }
 }
@@ -544,33 +517,6 @@ mod tests {
         };
         assert_eq!(count(Preset::Model), 3);
         assert_eq!(count(Preset::HuggingFace), 0);
-    }
-
-    #[test]
-    fn two_threads_describe_many_nodes_in_their_order() {
-        let (mut model, tree, scopes) = sample();
-        let few = model.graph.nodes.clone();
-        let name = |index: usize| -> Name { format!("node_{index}").into() };
-        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
-        let once = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
-        let times = MANY_NODES.div_ceil(few.len());
-        model.graph.nodes = few.iter().cycle().take(times * few.len()).cloned().collect();
-        for (index, node) in model.graph.nodes.iter_mut().enumerate() {
-            node.name = name(index);
-        }
-        let in_functions = model.functions.iter().map(|function| function.nodes.len()).sum::<usize>();
-        let many = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
-        let subgraphs_too = (once.statistics.nodes as usize - in_functions) * times + in_functions;
-        assert_eq!(many.statistics.nodes as usize, subgraphs_too);
-        let mut places = many.nodes.iter().filter_map(|node| node.name.strip_prefix("node_")?.parse().ok());
-        let mut last: usize = places.next().unwrap();
-        for place in places {
-            assert!(place > last, "{place} after {last}");
-            last = place;
-        }
-        let own = |sidecar: &Sidecar| sidecar.modules.iter().map(|module| module.nodes.own).sum::<u64>();
-        assert_eq!(own(&many), many.statistics.attributed_nodes);
-        assert_eq!(own(&once), once.statistics.attributed_nodes);
     }
 
     #[test]
