@@ -4,7 +4,6 @@ use std::path::Path;
 
 use modelexport_graph::aten::{Program, Weight};
 use modelexport_graph::onnx::Model;
-use modelexport_io::onnx::NodeTexts;
 use modelexport_io::output::{CommittedFile, Role, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
@@ -13,9 +12,10 @@ use modelexport_lower as lower;
 
 use crate::Error;
 use crate::embedding::Embed;
+use crate::node_lines;
 use crate::policy::Policy;
 use crate::sidecar_file;
-use crate::tagger;
+use crate::tagger::{self, Describing};
 use crate::tags::{TagFormat, Tags};
 
 /// What a user can choose about the model; where and how it is written is another matter.
@@ -36,11 +36,12 @@ pub struct Exported {
     pub sidecar: Sidecar,
 }
 
-/// The same with the tags still to be put into the nodes. Written, it takes much less memory: a node's texts are
-/// longer than the node, and are made when it is written.
+/// The same with the tags still to be put into the nodes, and the nodes into the sidecar. Written, it takes much less
+/// memory: a node's texts are longer than the node, and are made when it is written.
 #[derive(Debug)]
 pub struct Described {
     model: Model,
+    /// Without its nodes.
     pub sidecar: Sidecar,
     program: Program,
     tags: Tags,
@@ -51,13 +52,18 @@ pub struct Described {
 impl Described {
     /// Puts the tags into the nodes, for those who want more of the model than to write it.
     pub fn tagged(self) -> Exported {
-        let Described { mut model, sidecar, program, tags, embed, source_info } = self;
+        let Described { mut model, mut sidecar, program, tags, embed, source_info } = self;
+        sidecar.nodes = describing(&program, &tags).all(&model);
         tagger::embed(&mut model, &program.modules, &program.scopes, &tags, embed);
         if source_info {
             add_stack_traces(&mut model, &program);
         }
         Exported { model, sidecar }
     }
+}
+
+fn describing<'a>(program: &'a Program, tags: &'a Tags) -> Describing<'a> {
+    Describing { tree: &program.modules, scopes: &program.scopes, tags }
 }
 
 /// The metadata key that torch uses for stack traces.
@@ -98,7 +104,7 @@ pub fn describe(lowered: Lowered, source: sidecar::Source, options: &Options) ->
     let Lowered { model, program } = lowered;
     let tags = Tags::new(&program.modules, &options.policy, options.tag_format);
     let tagger_options = tagger::Options { embed: options.embed, strategy: "native".to_owned(), source };
-    let sidecar = tagger::describe(&model, &program.modules, &program.scopes, &tags, &tagger_options);
+    let sidecar = tagger::describe_modules(&model, &program.modules, &program.scopes, &tags, &tagger_options);
     Described { model, sidecar, program, tags, embed: options.embed, source_info: options.source_info }
 }
 
@@ -160,18 +166,29 @@ pub struct Files {
 /// Writes a model, its weights and its sidecar, all or nothing. `began` was begun before the work, so that a target
 /// that may not be written is known then.
 pub fn write(
-    began: Transaction,
+    mut began: Transaction,
     exported: Exported,
     sources: &Sources,
     mode: WeightsMode,
     progress: &mut dyn FnMut(weights::Progress),
 ) -> Result<Files, Error> {
-    write_files(began, exported, None, sources, mode, progress)
+    let Exported { model, sidecar } = exported;
+    check_data(&model, mode)?;
+    let (weights, sidecar) = std::thread::scope(|threads| {
+        let output = sidecar_file::create(&mut began)?;
+        // It has no part in the model, and a graph of many nodes gives both much to do.
+        let writing = threads.spawn(move || sidecar_file::write(output, &sidecar));
+        let weights = weights::stage(&mut began, model, sources, mode, progress);
+        let sidecar = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok::<_, Error>((weights?, sidecar?))
+    })?;
+    began.stage(sidecar)?;
+    Ok(Files { weights, files: model_first(began.commit()?) })
 }
 
 /// The same for a model that is tagged while it is written.
 pub fn write_described(
-    began: Transaction,
+    mut began: Transaction,
     described: Described,
     sources: &Sources,
     mode: WeightsMode,
@@ -181,32 +198,16 @@ pub fn write_described(
         return write(began, described.tagged(), sources, mode, progress);
     }
     let Described { model, sidecar, program, tags, embed, .. } = described;
-    let texts = tagger::NodeTexts::new(&program.modules, &program.scopes, &tags, embed);
-    write_files(began, Exported { model, sidecar }, Some(&texts), sources, mode, progress)
-}
-
-fn write_files(
-    mut transaction: Transaction,
-    exported: Exported,
-    texts: Option<&dyn NodeTexts>,
-    sources: &Sources,
-    mode: WeightsMode,
-    progress: &mut dyn FnMut(weights::Progress),
-) -> Result<Files, Error> {
-    let Exported { model, sidecar } = exported;
-    if mode != WeightsMode::None {
-        check_data(&model)?;
-    }
-    let (weights, sidecar) = std::thread::scope(|threads| {
-        let output = sidecar_file::create(&mut transaction)?;
-        // It has no part in the model, and a graph of many nodes gives both much to do.
-        let writing = threads.spawn(move || sidecar_file::write(output, &sidecar));
-        let weights = weights::stage_with_texts(&mut transaction, model, texts, sources, mode, progress);
-        let sidecar = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok::<_, Error>((weights?, sidecar?))
+    check_data(&model, mode)?;
+    let describing = describing(&program, &tags);
+    let output = sidecar_file::create(&mut began)?;
+    let output = sidecar_file::write_text(output, |text| {
+        sidecar.write_with_nodes(text, &mut |take| node_lines::give(&model, describing, take))
     })?;
-    transaction.stage(sidecar)?;
-    Ok(Files { weights, files: model_first(transaction.commit()?) })
+    let texts = tagger::NodeTexts::new(&program.modules, &program.scopes, &tags, embed);
+    let weights = weights::stage_with_texts(&mut began, model, Some(&texts), sources, mode, progress)?;
+    began.stage(output)?;
+    Ok(Files { weights, files: model_first(began.commit()?) })
 }
 
 /// The model, its data file, then what lies beside them.
@@ -220,7 +221,10 @@ pub(crate) fn model_first(mut files: Vec<CommittedFile>) -> Vec<CommittedFile> {
 }
 
 /// Weights of a program that was captured without them can only be left out.
-fn check_data(model: &Model) -> Result<(), Error> {
+fn check_data(model: &Model, mode: WeightsMode) -> Result<(), Error> {
+    if mode == WeightsMode::None {
+        return Ok(());
+    }
     let initializers = model.graph.initializers.iter();
     let missing: Vec<&str> =
         initializers.filter(|tensor| tensor.lacks_data()).map(|tensor| &*tensor.name).collect();

@@ -14,6 +14,7 @@ mod folders;
 pub mod functions;
 pub mod hierarchy;
 pub mod interface;
+mod node_lines;
 pub mod pattern;
 pub mod policy;
 pub mod python_repr;

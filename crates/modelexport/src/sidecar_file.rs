@@ -21,9 +21,17 @@ pub fn create(transaction: &mut Transaction) -> Result<OutputFile, Error> {
 }
 
 /// Writes `sidecar`, and gives the file back, which is to be staged.
-pub fn write(mut output: OutputFile, sidecar: &Sidecar) -> Result<OutputFile, Error> {
+pub fn write(output: OutputFile, sidecar: &Sidecar) -> Result<OutputFile, Error> {
+    write_text(output, |text| sidecar.write(text))
+}
+
+/// The same for a text that `write` writes.
+pub fn write_text(
+    mut output: OutputFile,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<OutputFile, Error> {
     let mut text = Text { output: &mut output, failure: None };
-    let written = sidecar.write(&mut text);
+    let written = write(&mut text);
     match (text.failure, written) {
         (Some(failure), _) => Err(failure.into()),
         (None, Err(source)) => Err(Error::Write { path: output.target().to_path_buf(), source }),

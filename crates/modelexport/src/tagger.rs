@@ -14,7 +14,7 @@ use crate::embedding::{self, Embed};
 use crate::tags::Tags;
 use crate::torch_scopes::ScopeTexts;
 
-pub use describe::{EachNode, describe, describe_nodes};
+pub use describe::{Describing, EachNode, describe, describe_modules, describe_nodes, node_lists};
 
 /// What the tagger cannot know from the model.
 #[derive(Clone, Debug)]
@@ -362,33 +362,6 @@ mod tests {
         };
         assert_eq!(count(Preset::Model), 3);
         assert_eq!(count(Preset::HuggingFace), 0);
-    }
-
-    #[test]
-    fn two_threads_describe_many_nodes_in_their_order() {
-        let (mut model, tree, scopes) = sample();
-        let few = model.graph.nodes.clone();
-        let name = |index: usize| -> Name { format!("node_{index}").into() };
-        let tags = Tags::new(&tree, &Policy::default(), TagFormat::Instance);
-        let once = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
-        let times = describe::MANY_NODES.div_ceil(few.len());
-        model.graph.nodes = few.iter().cycle().take(times * few.len()).cloned().collect();
-        for (index, node) in model.graph.nodes.iter_mut().enumerate() {
-            node.name = name(index);
-        }
-        let in_functions = model.functions.iter().map(|function| function.nodes.len()).sum::<usize>();
-        let many = describe(&model, &tree, &scopes, &tags, &options(Embed::NONE));
-        let subgraphs_too = (once.statistics.nodes as usize - in_functions) * times + in_functions;
-        assert_eq!(many.statistics.nodes as usize, subgraphs_too);
-        let mut places = many.nodes.iter().filter_map(|node| node.name.strip_prefix("node_")?.parse().ok());
-        let mut last: usize = places.next().unwrap();
-        for place in places {
-            assert!(place > last, "{place} after {last}");
-            last = place;
-        }
-        let own = |sidecar: &Sidecar| sidecar.modules.iter().map(|module| module.nodes.own).sum::<u64>();
-        assert_eq!(own(&many), many.statistics.attributed_nodes);
-        assert_eq!(own(&once), once.statistics.attributed_nodes);
     }
 
     #[test]

@@ -121,7 +121,7 @@ pub(super) fn read_from<R: ReaderAt + Sync + ?Sized>(place: &Place<'_, R>, middl
     let middle = find_node(place.reader, place.start.checked_add(middle)?, end)?;
     let ((before, first), (behind, second)) = std::thread::scope(|threads| {
         let behind = threads.spawn(|| Half::behind(Window::new(place.reader, middle, end)));
-        let before = Half::before(Window::new(place.reader, place.start, middle));
+        let before = Half::before(Window::new(place.reader, place.start, middle), end - middle);
         let behind = behind.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Some((before?, behind?))
     })?;
@@ -158,8 +158,10 @@ type Read = (Half, u32);
 
 impl Half {
     /// From the front to the node where the window ends.
-    fn before<R: ReaderAt + ?Sized>(mut window: Window<'_, R>) -> Option<Read> {
-        let mut reading = Reading::default();
+    ///
+    /// `behind`: how long the other half is, whose nodes come into the same list in the end.
+    fn before<R: ReaderAt + ?Sized>(mut window: Window<'_, R>, behind: u64) -> Option<Read> {
+        let mut reading = Reading { behind, ..Reading::default() };
         window.take(b'{')?;
         let reached = members(&mut window, true, &mut |key, window| reading.of_program(key, window))?;
         (reached == Reached::Other).then(|| (reading.finish(), window.checksum()))
@@ -185,11 +187,13 @@ impl Half {
 struct Reading {
     half: Half,
     words: Words,
+    /// Bytes of the other half, if it comes behind this one.
+    behind: u64,
 }
 
 impl Reading {
     fn finish(self) -> Half {
-        let Reading { mut half, words } = self;
+        let Reading { mut half, words, .. } = self;
         half.nodes.names = words.names;
         half.kept.stacks = words.stacks;
         half.kept.traces = words.traces;
@@ -270,7 +274,8 @@ impl Reading {
             if self.half.nodes.list.len() == SOME_NODES {
                 // What is too much is room that is never touched.
                 let length = begin.saturating_sub(window.left()) / SOME_NODES as u64;
-                let more = usize::try_from(window.left() / length.max(1)).ok()?;
+                let left = window.left().saturating_add(self.behind);
+                let more = usize::try_from(left / length.max(1)).ok()?;
                 self.half.nodes.list.reserve(more);
                 self.half.nodes.node_names.reserve(more);
             }
@@ -281,7 +286,7 @@ impl Reading {
     }
 
     fn read_node<R: ReaderAt + ?Sized>(&mut self, window: &mut Window<'_, R>) -> Option<()> {
-        let Reading { half, words } = self;
+        let Reading { half, words, .. } = self;
         loop {
             let read = window.value::<schema::Node<'_>>()?.map(|(raw, text)| {
                 let name = known_name(&raw)?.to_owned();

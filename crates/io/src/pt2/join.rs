@@ -72,7 +72,6 @@ fn join_graph<'a>(
 
     let first = before.list.len();
     let mut list = before.list;
-    list.reserve_exact(behind.list.len());
     list.extend(behind.list);
     before.node_names.extend(behind.node_names);
     let (in_first, in_second) = list.split_at_mut_checked(first)?;

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use read::{Error, MAX_BYTES, parse, read};
+pub use write::{GiveLines, NodeLines, TakeLines};
 
 /// Version of the format. Readers accept every minor version of the same major one.
 pub const SCHEMA_VERSION: &str = "1.0";

@@ -17,14 +17,28 @@ pub fn describe(
     tags: &Tags,
     options: &Options,
 ) -> Sidecar {
+    let nodes = Describing { tree, scopes, tags }.all(model);
+    Sidecar { nodes, ..describe_modules(model, tree, scopes, tags, options) }
+}
+
+/// The same without what it says of the nodes one by one.
+pub fn describe_modules(
+    model: &Model,
+    tree: &ModuleTree,
+    scopes: &Scopes,
+    tags: &Tags,
+    options: &Options,
+) -> Sidecar {
     let by = Describing { tree, scopes, tags };
-    describe_model(model, &by).into_sidecar(&by, options)
+    let mut counted = Counted::new(tree);
+    model.for_each_node(&mut |node| counted.add(node, &by));
+    counted.into_sidecar(Vec::new(), &by, options)
 }
 
 /// Shows all nodes of a model to a visitor.
 pub type EachNode<'n> = dyn Fn(&mut dyn FnMut(&Node)) + 'n;
 
-/// The same for nodes that `each_node` shows, in the order of [`Model::for_each_node`].
+/// The sidecar of nodes that `each_node` shows, in the order of [`Model::for_each_node`].
 pub fn describe_nodes(
     each_node: &EachNode<'_>,
     tree: &ModuleTree,
@@ -33,117 +47,121 @@ pub fn describe_nodes(
     options: &Options,
 ) -> Sidecar {
     let by = Describing { tree, scopes, tags };
-    let mut described = Described::new(0, &by);
-    each_node(&mut |node| described.add(node, &by));
-    described.into_sidecar(&by, options)
+    let mut counted = Counted::new(tree);
+    let mut calls = LastCalls::new(scopes);
+    let mut nodes = Vec::new();
+    each_node(&mut |node| {
+        counted.add(node, &by);
+        nodes.extend(by.one(node, &mut calls));
+    });
+    counted.into_sidecar(nodes, &by, options)
 }
 
-/// What nodes are described by.
-struct Describing<'a> {
-    tree: &'a ModuleTree,
-    scopes: &'a Scopes,
-    tags: &'a Tags,
+/// Says of nodes what the sidecar says of them.
+#[derive(Clone, Copy)]
+pub struct Describing<'a> {
+    pub tree: &'a ModuleTree,
+    pub scopes: &'a Scopes,
+    pub tags: &'a Tags,
 }
 
-/// What the sidecar says of some nodes.
-struct Described {
-    nodes: Vec<sidecar::Node>,
+impl Describing<'_> {
+    /// Calls `take` with what is said of each of the nodes that has an origin, those inside it behind it.
+    pub fn each(&self, nodes: &[Node], take: &mut dyn FnMut(sidecar::Node)) {
+        let mut calls = LastCalls::new(self.scopes);
+        for node in nodes {
+            self.one(node, &mut calls).into_iter().for_each(&mut *take);
+            for graph in node.subgraphs() {
+                graph.for_each_node(&mut |node| {
+                    self.one(node, &mut calls).into_iter().for_each(&mut *take);
+                });
+            }
+        }
+    }
+
+    /// The same of all nodes of a model, in the order of [`Model::for_each_node`].
+    pub fn all(&self, model: &Model) -> Vec<sidecar::Node> {
+        let mut described = Vec::with_capacity(model.graph.nodes.len());
+        for nodes in node_lists(model) {
+            self.each(nodes, &mut |node| described.push(node));
+        }
+        described
+    }
+
+    /// Of one node; `None` if it has no origin.
+    fn one(&self, node: &Node, calls: &mut LastCalls) -> Option<sidecar::Node> {
+        let origin = node.origin.as_ref()?;
+        let placed = place(node, origin, self.scopes, self.tags);
+        Some(sidecar::Node {
+            name: node.name.clone(),
+            tags: placed.tags(),
+            op_type: placed.operator.into_owned(),
+            module: self.tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
+            calls: calls.of(origin.scope, self.scopes).to_vec(),
+            path: placed.path.clone(),
+            method: origin.method,
+            confidence: origin.confidence,
+            source: origin.source.as_ref().map(|source| source.name.clone()),
+        })
+    }
+}
+
+/// The nodes of a model's graph, then those of its functions.
+pub fn node_lists(model: &Model) -> impl Iterator<Item = &[Node]> {
+    let functions = model.functions.iter().map(|function| function.nodes.as_slice());
+    std::iter::once(model.graph.nodes.as_slice()).chain(functions)
+}
+
+/// The calls of the last scope that was asked for: nodes of one call follow each other.
+struct LastCalls {
+    scope: ScopeId,
+    calls: Vec<u32>,
+}
+
+impl LastCalls {
+    fn new(scopes: &Scopes) -> Self {
+        LastCalls { scope: Scopes::ROOT, calls: later_calls(scopes, Scopes::ROOT) }
+    }
+
+    fn of(&mut self, scope: ScopeId, scopes: &Scopes) -> &[u32] {
+        if self.scope != scope {
+            *self = LastCalls { scope, calls: later_calls(scopes, scope) };
+        }
+        &self.calls
+    }
+}
+
+/// How many nodes there are, of which modules.
+struct Counted {
     /// By [`ModuleId`].
     counts: Vec<NodeCount>,
     statistics: Statistics,
     by_method: BTreeMap<&'static str, u64>,
-    /// Of the last node: nodes of one call follow each other.
-    last_calls: (ScopeId, Vec<u32>),
 }
 
-/// Fewer nodes are described by one thread.
-pub(super) const MANY_NODES: usize = 1 << 14;
-
-/// Describes all nodes of a model, in the order of [`Model::for_each_node`].
-fn describe_model(model: &Model, by: &Describing<'_>) -> Described {
-    let nodes = &model.graph.nodes;
-    let middle = if nodes.len() < MANY_NODES { nodes.len() } else { nodes.len() / 2 };
-    let (first, second) = nodes.split_at_checked(middle).unwrap_or((nodes, &[]));
-    let mut described = Described::new(nodes.len(), by);
-    std::thread::scope(|threads| {
-        let rest = (!second.is_empty()).then(|| {
-            threads.spawn(|| {
-                let mut described = Described::new(second.len(), by);
-                described.add_all(second, by);
-                described
-            })
-        });
-        described.add_all(first, by);
-        if let Some(rest) = rest {
-            described.append(rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-    });
-    model.functions.iter().for_each(|function| described.add_all(&function.nodes, by));
-    described
-}
-
-impl Described {
-    fn new(nodes: usize, by: &Describing<'_>) -> Self {
-        Described {
-            nodes: Vec::with_capacity(nodes),
-            counts: vec![NodeCount::default(); by.tree.len()],
+impl Counted {
+    fn new(tree: &ModuleTree) -> Self {
+        Counted {
+            counts: vec![NodeCount::default(); tree.len()],
             statistics: Statistics::default(),
             by_method: BTreeMap::new(),
-            last_calls: (Scopes::ROOT, later_calls(by.scopes, Scopes::ROOT)),
-        }
-    }
-
-    /// Adds nodes, each with those of the graphs inside it.
-    fn add_all(&mut self, nodes: &[Node], by: &Describing<'_>) {
-        for node in nodes {
-            self.add(node, by);
-            for graph in node.subgraphs() {
-                graph.for_each_node(&mut |node| self.add(node, by));
-            }
         }
     }
 
     fn add(&mut self, node: &Node, by: &Describing<'_>) {
         self.statistics.nodes += 1;
         let Some(origin) = &node.origin else { return };
-        let placed = place(node, origin, by.scopes, by.tags);
-        if self.last_calls.0 != origin.scope {
-            self.last_calls = (origin.scope, later_calls(by.scopes, origin.scope));
-        }
-        if let Some(count) = self.counts.get_mut(placed.module.0 as usize) {
+        let module = by.scopes.module(origin.scope);
+        if let Some(count) = self.counts.get_mut(module.0 as usize) {
             count.own += 1;
         }
         self.statistics.attributed_nodes += 1;
-        self.statistics.tagged_operations += u64::from(by.tags.is_chosen(placed.module));
+        self.statistics.tagged_operations += u64::from(by.tags.is_chosen(module));
         *self.by_method.entry(origin.method.name()).or_default() += 1;
-        self.nodes.push(sidecar::Node {
-            name: node.name.clone(),
-            tags: placed.tags(),
-            op_type: placed.operator.into_owned(),
-            module: by.tree.get(placed.module).map(|module| module.path.clone()).unwrap_or_default(),
-            calls: self.last_calls.1.clone(),
-            path: placed.path.clone(),
-            method: origin.method,
-            confidence: origin.confidence,
-            source: origin.source.as_ref().map(|source| source.name.clone()),
-        });
     }
 
-    fn append(&mut self, mut other: Described) {
-        self.nodes.append(&mut other.nodes);
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            count.own += more.own;
-        }
-        self.statistics.nodes += other.statistics.nodes;
-        self.statistics.attributed_nodes += other.statistics.attributed_nodes;
-        self.statistics.tagged_operations += other.statistics.tagged_operations;
-        for (method, count) in other.by_method {
-            *self.by_method.entry(method).or_default() += count;
-        }
-    }
-
-    fn into_sidecar(self, by: &Describing<'_>, options: &Options) -> Sidecar {
-        let Described { nodes, mut counts, mut statistics, by_method, .. } = self;
+    fn into_sidecar(self, nodes: Vec<sidecar::Node>, by: &Describing<'_>, options: &Options) -> Sidecar {
+        let Counted { mut counts, mut statistics, by_method } = self;
         statistics.by_method =
             by_method.into_iter().map(|(method, count)| (method.to_owned(), count)).collect();
         statistics.coverage = match statistics.nodes {
