@@ -33,8 +33,9 @@ const NODE_START: &[u8] = b"{\"target\":";
 /// Where the second thread begins, of five parts: nodes give more to do than the tables behind them.
 const MIDDLE: u64 = 2;
 
-/// How far a node is looked for.
+/// How far a node is looked for, and how many bytes at once.
 const SEARCH: u64 = 4 << 20;
+const SEARCH_STEP: usize = 16 << 10;
 
 /// Members that are kept as they stand.
 const OF_PROGRAM: &[&str] = &["range_constraints", "schema_version", "torch_version"];
@@ -133,10 +134,19 @@ pub(super) fn read_from<R: ReaderAt + Sync + ?Sized>(place: &Place<'_, R>, middl
 
 /// Where a node may start, from `from` on.
 fn find_node<R: ReaderAt + ?Sized>(reader: &R, from: u64, end: u64) -> Option<u64> {
-    let mut bytes = vec![0; usize::try_from(end.checked_sub(from)?.min(SEARCH)).ok()?];
-    reader.read_exact_at(&mut bytes, from).ok()?;
-    let at = bytes.windows(NODE_START.len()).position(|window| window == NODE_START)?;
-    Some(from + at as u64)
+    let mut bytes = vec![0; SEARCH_STEP];
+    let mut at = from;
+    while at < end && at - from < SEARCH {
+        let length = usize::try_from(end - at).map_or(SEARCH_STEP, |left| left.min(SEARCH_STEP));
+        let bytes = bytes.get_mut(..length)?;
+        reader.read_exact_at(bytes, at).ok()?;
+        if let Some(found) = bytes.windows(NODE_START.len()).position(|window| window == NODE_START) {
+            return Some(at + found as u64);
+        }
+        // A start may be cut in two.
+        at += (length + 1).saturating_sub(NODE_START.len()).max(1) as u64;
+    }
+    None
 }
 
 const MODULE: &str = "graph_module";
@@ -367,5 +377,23 @@ fn members<R: ReaderAt + ?Sized>(
         if member(&key, window)? == Reached::Other {
             return Some(Reached::Other);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_found_wherever_it_starts() {
+        for at in [0, 1, SEARCH_STEP - 10, SEARCH_STEP - 9, SEARCH_STEP - 1, SEARCH_STEP, 3 * SEARCH_STEP + 5]
+        {
+            let text = [&vec![b' '; at], NODE_START, b"1}"].concat();
+            let found = find_node(text.as_slice(), 0, text.len() as u64);
+            assert_eq!(found, Some(at as u64));
+            assert_eq!(find_node(text.as_slice(), at as u64 + 1, text.len() as u64), None);
+        }
+        let far = [&vec![b' '; SEARCH as usize + SEARCH_STEP], NODE_START].concat();
+        assert_eq!(find_node(far.as_slice(), 0, far.len() as u64), None);
     }
 }
