@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Place, Result};
 use crate::ir::{self, Constant, Value, ValueId};
 use crate::registry::{self, Outputs};
+use crate::schema::Defaults;
 use crate::symbols::Symbols;
 use crate::{Options, argument_text, finish, functionalize, passes, report, shapes, wrappers};
 
@@ -54,6 +55,7 @@ pub struct Lowering<'p> {
     scope: ScopeId,
     /// Shapes by the address of the metadata in the program.
     shapes: HashMap<usize, Arc<[Dim]>>,
+    pub(crate) defaults: Defaults,
 }
 
 impl<'p> Lowering<'p> {
@@ -66,6 +68,7 @@ impl<'p> Lowering<'p> {
             frames: Vec::new(),
             scope: Scopes::ROOT,
             shapes: HashMap::default(),
+            defaults: Defaults::default(),
         }
     }
 

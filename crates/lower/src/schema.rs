@@ -3,6 +3,10 @@
 //! A schema is what PyTorch prints for an overload without its namespace:
 //! `topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)`.
 
+use std::cell::RefCell;
+
+use modelexport_graph::hash::HashMap;
+
 /// An argument of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter<'a> {
@@ -20,11 +24,6 @@ pub fn parameters(schema: &str) -> impl Iterator<Item = Parameter<'_>> {
         .and_then(|(inside, _)| inside.rsplit_once(')'))
         .map_or("", |(inside, _)| inside);
     split_outside_brackets(inside).filter_map(parameter)
-}
-
-/// The parameter called `name`.
-pub fn find<'a>(schema: &'a str, name: &str) -> Option<Parameter<'a>> {
-    parameters(schema).find(|parameter| parameter.name == name)
 }
 
 fn parameter(text: &str) -> Option<Parameter<'_>> {
@@ -64,6 +63,25 @@ pub enum Default {
     Text(String),
 }
 
+/// Defaults of the schemas that were asked for: the same few, over and over.
+#[derive(Debug, Default)]
+pub struct Defaults(RefCell<HashMap<&'static str, Vec<(&'static str, self::Default)>>>);
+
+impl Defaults {
+    /// What the argument called `name` is if a call leaves it out; `None` if it must be there or is Python's `None`.
+    pub fn get(&self, schema: &'static str, name: &str) -> Option<self::Default> {
+        let mut known = self.0.borrow_mut();
+        let of_schema = known.entry(schema).or_insert_with(|| {
+            let read = |text| match parse_default(text) {
+                self::Default::None => None,
+                default => Some(default),
+            };
+            parameters(schema).filter_map(|found| Some((found.name, read(found.default?)?))).collect()
+        });
+        of_schema.iter().find(|(parameter, _)| *parameter == name).map(|(_, default)| default.clone())
+    }
+}
+
 /// Reads `None`, `True`, `-1`, `1e-05`, `[0, 1]`, `'mean'`, `Mean`-like words.
 pub fn parse_default(text: &str) -> Default {
     let text = text.trim();
@@ -89,6 +107,23 @@ pub fn parse_default(text: &str) -> Default {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn find<'a>(schema: &'a str, name: &str) -> Option<Parameter<'a>> {
+        parameters(schema).find(|parameter| parameter.name == name)
+    }
+
+    #[test]
+    fn defaults_of_arguments_that_may_be_left_out() {
+        let defaults = Defaults::default();
+        let pool = "pool(Tensor self, int[2] size, bool ceil=False, int? by=None) -> Tensor";
+        for _ in 0..2 {
+            assert_eq!(defaults.get(TOPK, "dim"), Some(Default::Int(-1)));
+            assert_eq!(defaults.get(pool, "ceil"), Some(Default::Bool(false)));
+        }
+        for (schema, name) in [(TOPK, "k"), (TOPK, "ceil"), (pool, "by"), (pool, "dim")] {
+            assert_eq!(defaults.get(schema, name), None, "{name}");
+        }
+    }
 
     const TOPK: &str = "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)";
 

@@ -201,12 +201,19 @@ pub fn write_described(
     check_data(&model, mode)?;
     let describing = describing(&program, &tags);
     let output = sidecar_file::create(&mut began)?;
-    let output = sidecar_file::write_text(output, |text| {
-        sidecar.write_with_nodes(text, &mut |take| node_lines::give(&model, describing, take))
-    })?;
     let texts = tagger::NodeTexts::new(&program.modules, &program.scopes, &tags, embed);
-    let weights = weights::stage_with_texts(&mut began, model, Some(&texts), sources, mode, progress)?;
-    began.stage(output)?;
+    let mut written = None;
+    // It has no part in the model, and a graph of many nodes gives both much to do.
+    let beside = Box::new(|model: &Model| {
+        written = Some(sidecar_file::write_text(output, |text| {
+            sidecar.write_with_nodes(text, &mut |take| node_lines::give(model, describing, take))
+        }));
+    });
+    let work = weights::WhileWriting { texts: &texts, beside };
+    let weights = weights::stage_while(&mut began, model, Some(work), sources, mode, progress)?;
+    if let Some(sidecar) = written {
+        began.stage(sidecar?)?;
+    }
     Ok(Files { weights, files: model_first(began.commit()?) })
 }
 

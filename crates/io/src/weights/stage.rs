@@ -26,18 +26,27 @@ pub fn stage(
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Written, Error> {
-    stage_with_texts(transaction, model, None, sources, mode, progress)
+    stage_while(transaction, model, None, sources, mode, progress)
 }
 
-/// The same for a model whose nodes have texts that are made while they are written.
-pub fn stage_with_texts(
+/// What is done while a model is written.
+pub struct WhileWriting<'t> {
+    /// Makes the texts of its nodes.
+    pub texts: &'t dyn NodeTexts,
+    /// Something else that needs the model. Not done if the model cannot be written.
+    pub beside: Box<dyn FnOnce(&Model) + Send + 't>,
+}
+
+/// The same for a model of which more is made while it is written.
+pub fn stage_while(
     transaction: &mut Transaction,
     mut model: Model,
-    texts: Option<&dyn NodeTexts>,
+    while_writing: Option<WhileWriting<'_>>,
     sources: &Sources,
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Written, Error> {
+    let (texts, beside) = while_writing.map(|work| (work.texts, work.beside)).unzip();
     let scaled = scaled::resolve(&mut model, sources);
     let sources = scaled.as_ref().unwrap_or(sources);
     let mode = mode_for(&mut model, mode);
@@ -99,7 +108,13 @@ pub fn stage_with_texts(
         }
         transaction.stage(output)?;
     }
-    let model_bytes = write_model_file(transaction, encoding, Role::Model, &names, &mut streamer)?;
+    let model_bytes = std::thread::scope(|threads| {
+        if let Some(beside) = beside {
+            let model = &model;
+            threads.spawn(move || beside(model));
+        }
+        write_model_file(transaction, encoding, Role::Model, &names, &mut streamer)
+    })?;
     // Padding between weights is not reported on its own.
     progress(Progress { done: total, total });
     Ok(Written { mode, model_bytes, data, counts })

@@ -16,7 +16,7 @@ use crate::argument_text;
 use crate::builder::Builder;
 use crate::driver::Lowering;
 use crate::error::{Error, Place, Result};
-use crate::schema::{self, Default};
+use crate::schema::Default;
 
 pub use scalars::Scalar;
 
@@ -93,10 +93,6 @@ impl<'p> Context<'_, 'p> {
     }
 
     fn default_of(&self, name: &str) -> Option<Default> {
-        let default = schema::find(self.schema, name)?.default?;
-        match schema::parse_default(default) {
-            Default::None => None,
-            other => Some(other),
-        }
+        self.lowering.defaults.get(self.schema, name)
     }
 }
