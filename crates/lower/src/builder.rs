@@ -10,6 +10,9 @@ use crate::attrs;
 use crate::ir::{Attrs, Graph, Ir, Node, Value, ValueId};
 use crate::literal::{Literal, Number};
 
+/// Nodes beside those of the program for which there is room from the beginning: inputs and outputs of the model.
+const SPARE_NODES: usize = 64;
+
 /// The graph under construction and the place where nodes go.
 pub struct Builder {
     pub ir: Ir,
@@ -26,8 +29,10 @@ impl Builder {
         Builder { ir: Ir::default(), opset, origin, open: vec![Graph::default()] }
     }
 
-    /// Makes room for so many nodes with one result each.
+    /// Makes room for a graph of about so many nodes with one result each. Half as much again costs nothing, as memory
+    /// that is not used is never touched, and a long list that grows is copied as a whole.
     pub fn reserve(&mut self, nodes: usize) {
+        let nodes = nodes + nodes / 2 + SPARE_NODES;
         self.ir.values.reserve(nodes);
         if let Some(graph) = self.open.last_mut() {
             graph.nodes.reserve(nodes);

@@ -4,14 +4,14 @@ use std::hash::BuildHasher;
 
 use hashbrown::hash_table::{Entry, HashTable};
 use modelexport_graph::Name;
-use modelexport_graph::hash::RandomState;
+use modelexport_graph::hash::NumberedNames;
 
 /// Numbers of names, from 0 on. An archive has less than 2^32 of them: see `MAX_JSON_BYTES`.
 #[derive(Default)]
 pub(super) struct NameIds {
     /// A part of the hash, and the number. The hash stands here so that a table that grows need not look at the texts.
     table: HashTable<(u32, u32)>,
-    hasher: RandomState,
+    hasher: NumberedNames,
     names: Vec<Name>,
 }
 
@@ -79,9 +79,10 @@ fn is(&(other, id): &(u32, u32), hash: u32, text: &str, names: &[Name]) -> bool 
     other == hash && names.get(id as usize).is_some_and(|name| **name == *text)
 }
 
-/// The table takes the place from the low bits of a hash and its marks from the high ones.
+/// The table takes the place from the low bits of a hash and its marks from the high ones, which neighbours must not
+/// share.
 fn wide(hash: u32) -> u64 {
-    (u64::from(hash) << 32) | u64::from(hash)
+    (u64::from(hash.wrapping_mul(0x9e37_79b9)) << 32) | u64::from(hash)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A model and its weights into a transaction.
 
 use std::path::{Component, Path};
+use std::sync::mpsc;
 
 use modelexport_graph::StridedView;
 use modelexport_graph::onnx::{Model, TensorData};
@@ -17,6 +18,9 @@ use crate::output::{Role, Transaction};
 use crate::source::Sources;
 use crate::stream::{self, Streamer};
 use crate::tensors::{for_each_initializer_mut, for_each_tensor_mut};
+
+/// Pieces of a model that may wait to be written.
+const WAITING_CHUNKS: usize = 2;
 
 /// Stages the model for which `transaction` was begun, and its data file if there is one.
 pub fn stage(
@@ -130,7 +134,7 @@ fn write_model_file(
     let target = transaction.model().to_path_buf();
     let mut output = transaction.create(&target, role)?;
     output.reserve(encoding.total())?;
-    encoding.write(|chunk| match chunk {
+    let mut write = |chunk| match chunk {
         Chunk::Bytes(bytes) => {
             streamer.append_bytes(&mut output, &bytes).map_err(|error| names.locate(None, error))
         }
@@ -138,6 +142,18 @@ fn write_model_file(
             let streamed = streamer.append(&mut output, &view, dtype_bits);
             streamed.map_err(|error| names.locate(Some(&view), error))
         }
+    };
+    // Half of the time goes into the copy to the page cache, and the other half into what is copied.
+    std::thread::scope(|threads| {
+        let (sender, receiver) = mpsc::sync_channel(WAITING_CHUNKS);
+        let encoded = threads.spawn(move || {
+            // One that takes no more has failed, and tells why itself.
+            encoding
+                .write(|chunk| sender.send(chunk).map_err(|_| None))
+                .or_else(|error| error.map_or(Ok(()), Err))
+        });
+        receiver.into_iter().try_for_each(&mut write)?;
+        encoded.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(Error::from)
     })?;
     streamer.finish().map_err(|failure| names.locate(failure.view.as_ref(), failure.error))?;
     let bytes = output.position();
