@@ -93,6 +93,7 @@ families! {
     pixel_shuffle,
     power,
     random,
+    random_integers,
     recurrent,
     recurrent_cell,
     repeat_interleave,
