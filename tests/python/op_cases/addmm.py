@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, ints, op
+from op_cases import floats, fn, ints, op
 
 op("aten.addmm.default", floats(4), floats(2, 3), floats(3, 4))
 op("aten.addmm.default", floats(2, 4), floats(2, 3), floats(3, 4), beta=0.5, alpha=2)
@@ -18,3 +18,15 @@ op("aten.baddbmm.default", floats(5, 2, 4), floats(5, 2, 3), floats(5, 3, 4), be
 op("aten.baddbmm.default", floats(1, 2, 4), floats(5, 2, 3), floats(5, 3, 4), beta=0)
 op("aten.baddbmm.default", floats(4), floats(5, 2, 3), floats(5, 3, 4))
 op("aten.addbmm.default", floats(2, 4), floats(5, 2, 3), floats(5, 3, 4), beta=0.5, alpha=2)
+
+
+def widened(c, a, b):
+    """PyTorch captures a product with another type of result everywhere, but computes it on GPUs only."""
+    if torch.compiler.is_exporting():
+        return torch.ops.aten.addmm.dtype(c, a, b, torch.float32, beta=0.5, alpha=2)
+    return torch.addmm(c.float(), a.float(), b.float(), beta=0.5, alpha=2)
+
+
+for dtype in (torch.float16, torch.bfloat16):
+    fn("aten.addmm.dtype", widened, floats(2, 4), floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
+    fn("aten.addmm.dtype", widened, floats(2, 4, dtype=dtype), floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))

@@ -1,5 +1,5 @@
 import torch
-from op_cases import bools, floats, ints, op
+from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.matmul.default", "aten.linalg_matmul.default"):
     op(target, floats(2, 3), floats(3, 4))
@@ -30,3 +30,14 @@ op("aten.outer.default", bools(3), bools(4))
 op("aten.outer.default", floats(0), floats(4))
 op("aten.chain_matmul.default", [floats(2, 3), floats(3, 4), floats(4, 5)])
 op("aten.linalg_multi_dot.default", [floats(3), floats(3, 4), floats(4, 5), floats(5)])
+
+
+def widened(a, b):
+    """PyTorch captures a product with another type of result everywhere, but computes it on GPUs only."""
+    call = torch.ops.aten.mm.dtype if a.dim() == 2 else torch.ops.aten.bmm.dtype
+    return call(a, b, torch.float32) if torch.compiler.is_exporting() else a.float() @ b.float()
+
+
+for dtype in (torch.float16, torch.bfloat16):
+    fn("aten.mm.dtype", widened, floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
+    fn("aten.bmm.dtype", widened, floats(5, 2, 3, dtype=dtype), floats(5, 3, 4, dtype=dtype))

@@ -1,8 +1,9 @@
 import torch
-from op_cases import floats, fn, never, op
+from op_cases import floats, fn, op
 
 # onnxruntime has no kernels for random numbers from opset 22 on.
 HERE = dict(compare="shape", opsets=(14, 18, 20))
+GENERATOR = torch.Generator()
 GROW = dict(dynamic={0: {0: "n"}}, alternative=[floats(5, 4)])
 
 for name in ("rand", "randn"):
@@ -14,15 +15,10 @@ for name in ("rand", "randn"):
     op(f"aten.{name}_like.default", floats(2, 3), **HERE)
     op(f"aten.{name}_like.default", floats(2, 3, dtype=torch.bfloat16), **HERE)
     op(f"aten.{name}_like.default", floats(3, 4), **HERE, **GROW)
-op("aten.randint.default", 7, [2, 3], **HERE)
-op("aten.randint.low", -2, 7, [2, 3], dtype=torch.int32, **HERE)
-fn("aten.randint.default", lambda x: torch.randint(x.shape[0], (4,)) + x[0], floats(3, 4), **HERE, **GROW)
-# One value is possible, so that the numbers are known.
-fn("aten.randint.low", lambda x: torch.randint(3, 4, (2, 3)) + x, floats(3), opsets=(14, 18, 20))
-fn("aten.randint_like.default", lambda x: torch.randint_like(x, 1), floats(3), opsets=(14, 18, 20))
-op("aten.randint_like.low_dtype", floats(2, 3), 1, 9, **HERE)
-op("aten.randperm.default", 6, **HERE)
-fn("aten.randperm.default", lambda x: torch.randperm(6).sort().values + x, floats(6), opsets=(14, 18, 20))
+    op(f"aten.{name}.generator", [2, 3], generator=None, **HERE)
+    op(f"aten.{name}.generator", [2, 3], generator=None, dtype=torch.float64, **HERE)
+    fn(f"aten.{name}.generator", lambda x, f=getattr(torch, name): f(3, 4, generator=GENERATOR) + x, floats(3, 4), **HERE)
+    op(f"aten.{name}_like.generator", floats(2, 3), generator=None, **HERE)
 op("aten.uniform.default", floats(2, 3), -2.0, 5.0, **HERE)
 fn("aten.uniform.default", lambda x: (x + 1).uniform_(0, 1), floats(3, 4), **HERE, **GROW)
 op("aten.normal.Tensor_float", floats(2, 3), 2.0, **HERE)
@@ -42,8 +38,6 @@ op("aten.exponential.default", floats(2, 3), 2.0, **HERE)
 op("aten.geometric.default", floats(2, 3), 0.3, **HERE)
 op("aten.cauchy.default", floats(2, 3), 0.5, 2.0, **HERE)
 op("aten.log_normal.default", floats(2, 3), **HERE)
-never("aten.random.from", "an argument is called `from`, which PyTorch cannot write into its graph's code")
-fn("aten.random.to", lambda x: (x + 1).random_(1), floats(4), opsets=(14, 18, 20))
 for count, replacement in ((1, False), (3, True), (2, False)):
     op("aten.multinomial.default", floats(4, low=0, high=1), count, replacement, **HERE)
     op("aten.multinomial.default", floats(2, 4, low=0, high=1), count, replacement, **HERE)

@@ -26,3 +26,6 @@ for n in (1, 2, 3):
     op(f"aten.atleast_{n}d.default", floats())
     op(f"aten.atleast_{n}d.default", floats(4))
     op(f"aten.atleast_{n}d.default", floats(2, 3))
+    op(f"aten.atleast_{n}d.Sequence", [floats(), floats(4), ints(2, 3), floats(2, 3, 4, 5)])
+    op(f"aten.atleast_{n}d.Sequence", [floats(4), floats(2, 3)], dynamic={0: {0: "a"}, 1: {1: "b"}},
+       alternative=[floats(6), floats(2, 5)])

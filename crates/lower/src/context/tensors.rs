@@ -106,6 +106,14 @@ impl<'p> Context<'_, 'p> {
         }
     }
 
+    /// Metadata of result number `index`; `None` if the call leaves that result out.
+    pub fn out_at(&self, index: usize) -> Option<&'p TensorMeta> {
+        match self.node.outputs.get(index)? {
+            Arg::Tensor(id) => self.graph.tensor(*id),
+            _ => None,
+        }
+    }
+
     /// How many tensors the node gives, lists flattened.
     pub fn out_count(&self) -> usize {
         self.node

@@ -145,7 +145,7 @@ fn average(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
 }
 
 /// The matrix `[out, in]` whose product with an axis averages each window.
-fn const_weights(cx: &mut Context<'_, '_>, from: i64, to: i64, dtype: DType) -> Result<ValueId> {
+pub(crate) fn const_weights(cx: &mut Context<'_, '_>, from: i64, to: i64, dtype: DType) -> Result<ValueId> {
     let rows = windows(from, to);
     let weights = rows.iter().flat_map(|&(start, length)| {
         (0..from).map(move |at| if (start..start + length).contains(&at) { 1.0 / length as f64 } else { 0.0 })
@@ -154,7 +154,7 @@ fn const_weights(cx: &mut Context<'_, '_>, from: i64, to: i64, dtype: DType) -> 
 }
 
 /// The same for a size that is known only when the model runs.
-fn computed_weights(cx: &mut Context<'_, '_>, from: &Dim, to: i64, dtype: DType) -> Result<ValueId> {
+pub(crate) fn computed_weights(cx: &mut Context<'_, '_>, from: &Dim, to: i64, dtype: DType) -> Result<ValueId> {
     let size = cx.dim_value(from)?;
     let column = |cx: &mut Context<'_, '_>, first: i64| {
         let numbers = cx.const_ints(&(first..first + to).collect::<Vec<i64>>());

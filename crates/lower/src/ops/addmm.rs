@@ -20,6 +20,11 @@ pub static ROWS: &[Row] = &[
         addmm,
     ),
     Row::new(
+        "aten.addmm.dtype",
+        "addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        addmm,
+    ),
+    Row::new(
         "aten.addmv.default",
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         |cx| with_product(cx, "mat", "vec", matmul),
@@ -124,6 +129,8 @@ mod tests {
         assert_snapshot!(lowered(ROWS), @r"
         aten.addmm.default(self: f32[4], mat1: f32[2, 3], mat2: f32[3, 4]) -> f32[2, 4]
             Gemm(mat1, mat2, self)
+        aten.addmm.dtype(self: f32[2, 4], mat1: f16[2, 3], mat2: f16[3, 4], out_dtype=f32, beta=0.5, alpha=2) -> f32[2, 4]
+            Gemm(Cast(mat1, to=f32), Cast(mat2, to=f32), self, alpha=2.0, beta=0.5)
         aten.addmv.default(self: f32[2], mat: f32[2, 3], vec: f32[3], beta=0.5, alpha=2) -> f32[2]
             Add(Mul(self, 0.5), Mul(MatMul(mat, vec), 2.0))
         aten.addr.default(self: f32[2, 3], vec1: f32[2], vec2: f32[3], beta=0.5, alpha=2) -> f32[2, 3]

@@ -56,7 +56,7 @@ fn pairwise(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 }
 
 /// The p-norm over the last axis.
-fn norm(cx: &mut Context<'_, '_>, x: ValueId, p: f64, keepdims: bool, dtype: DType) -> ValueId {
+pub(crate) fn norm(cx: &mut Context<'_, '_>, x: ValueId, p: f64, keepdims: bool, dtype: DType) -> ValueId {
     if p == 2.0 {
         return cx.reduce("ReduceL2", x, &[-1], keepdims);
     }

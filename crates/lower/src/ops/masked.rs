@@ -18,7 +18,8 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.masked_select.default", "masked_select(Tensor self, Tensor mask) -> Tensor", select),
     Row::new("aten.nonzero.default", "nonzero(Tensor self) -> Tensor", nonzero),
     Row::new("aten.argwhere.default", "argwhere(Tensor self) -> Tensor", nonzero),
-    Row::new("aten.nonzero_numpy.default", "nonzero_numpy(Tensor self) -> Tensor[]", nonzero_numpy),
+    Row::new("aten.nonzero_numpy.default", "nonzero_numpy(Tensor self) -> Tensor[]", |cx| places(cx, "self")),
+    Row::new("aten.where.default", "where(Tensor condition) -> Tensor[]", |cx| places(cx, "condition")),
 ];
 
 fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -83,10 +84,12 @@ fn nonzero(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.transpose(places, &[1, 0]).into())
 }
 
-fn nonzero_numpy(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    let x = cx.tensor("self")?;
-    let rank = cx.meta("self")?.sizes.len();
+/// The places of elements that are not zero, one tensor for each axis. PyTorch sees a 0-D tensor as a vector of one.
+fn places(cx: &mut Context<'_, '_>, name: &str) -> Result<Outputs> {
+    let x = cx.tensor(name)?;
+    let rank = cx.meta(name)?.sizes.len();
     let x = truth(cx, x);
+    let (x, rank) = if rank == 0 { (cx.unsqueeze(x, &[0]), 1) } else { (x, rank) };
     let places = cx.emit("NonZero", &[x], vec![]);
     let rows = cx.split(places, &vec![1; rank], 0);
     let rows: Vec<_> = rows.into_iter().map(|row| cx.squeeze(row, &[0])).collect();
@@ -126,6 +129,9 @@ mod tests {
             Transpose(NonZero(self), perm=[1, 0])
         aten.nonzero_numpy.default(self: bool[3, 4]) -> [i64[u0], i64[u0]]
             t1, t2 = Split(NonZero(self), [1, 1], axis=0)
+            Squeeze(t1, [0]), Squeeze(t2, [0])
+        aten.where.default(condition: bool[3, 4]) -> [i64[u0], i64[u0]]
+            t1, t2 = Split(NonZero(condition), [1, 1], axis=0)
             Squeeze(t1, [0]), Squeeze(t2, [0])
         ");
     }

@@ -1,7 +1,8 @@
 //! Products of vectors and matrices: `MatMul`, which broadcasts and treats vectors as PyTorch does.
 //!
 //! Integers narrower than 32 bits and `bfloat16` have no kernels and are computed in a wider type. Complex numbers
-//! are refused.
+//! are refused. `out_dtype` is wider than the type of the factors, which are widened before they are multiplied: nothing
+//! is rounded in between.
 
 use modelexport_graph::DType;
 
@@ -17,6 +18,12 @@ pub static ROWS: &[Row] = &[
     }),
     Row::new("aten.mm.default", "mm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
     Row::new("aten.bmm.default", "bmm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
+    Row::new("aten.mm.dtype", "mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| {
+        pair(cx, "self", "mat2")
+    }),
+    Row::new("aten.bmm.dtype", "bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| {
+        pair(cx, "self", "mat2")
+    }),
     Row::new("aten.mv.default", "mv(Tensor self, Tensor vec) -> Tensor", |cx| pair(cx, "self", "vec")),
     Row::new("aten.dot.default", "dot(Tensor self, Tensor tensor) -> Tensor", |cx| pair(cx, "self", "tensor")),
     Row::new("aten.vdot.default", "vdot(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
@@ -98,6 +105,10 @@ mod tests {
             MatMul(self, mat2)
         aten.bmm.default(self: f32[5, 2, 3], mat2: f32[5, 3, 4]) -> f32[5, 2, 4]
             MatMul(self, mat2)
+        aten.mm.dtype(self: f16[2, 3], mat2: f16[3, 4], out_dtype=f32) -> f32[2, 4]
+            MatMul(Cast(self, to=f32), Cast(mat2, to=f32))
+        aten.bmm.dtype(self: f16[5, 2, 3], mat2: f16[5, 3, 4], out_dtype=f32) -> f32[5, 2, 4]
+            MatMul(Cast(self, to=f32), Cast(mat2, to=f32))
         aten.mv.default(self: f32[2, 3], vec: f32[3]) -> f32[2]
             MatMul(self, vec)
         aten.dot.default(self: f32[3], tensor: f32[3]) -> f32[]

@@ -1,5 +1,5 @@
 //! Random numbers: uniform, normal, and what follows from them by a formula. The numbers are those of the runtime, not
-//! those of PyTorch.
+//! those of PyTorch or of a generator that the call names.
 //!
 //! Known sizes: `RandomUniform`, `RandomNormal`; else their `Like` forms on a tensor of these sizes. onnxruntime (1.31)
 //! has no kernels for these operators as of opset 22: such a model is valid but does not run there.
@@ -9,7 +9,7 @@ use modelexport_graph::{DType, Dim};
 
 use super::sort::top;
 use crate::attrs;
-use crate::context::{Context, Scalar};
+use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::ops::support::fill::filled;
@@ -91,29 +91,19 @@ pub static ROWS: &[Row] = &[
         uniform,
     ),
     Row::new(
+        "aten.rand.generator",
+        "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        uniform,
+    ),
+    Row::new(
         "aten.rand_like.default",
         "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         uniform,
     ),
     Row::new(
-        "aten.randint.default",
-        "randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        integers,
-    ),
-    Row::new(
-        "aten.randint.low",
-        "randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        integers,
-    ),
-    Row::new(
-        "aten.randint_like.default",
-        "randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        integers,
-    ),
-    Row::new(
-        "aten.randint_like.low_dtype",
-        "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        integers,
+        "aten.rand_like.generator",
+        "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        uniform,
     ),
     Row::new(
         "aten.randn.default",
@@ -121,16 +111,19 @@ pub static ROWS: &[Row] = &[
         normal,
     ),
     Row::new(
+        "aten.randn.generator",
+        "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        normal,
+    ),
+    Row::new(
         "aten.randn_like.default",
         "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         normal,
     ),
-    Row::new("aten.random.from", "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor", integers),
-    Row::new("aten.random.to", "random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", integers),
     Row::new(
-        "aten.randperm.default",
-        "randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        permutation,
+        "aten.randn_like.generator",
+        "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        normal,
     ),
     Row::new(
         "aten.uniform.default",
@@ -140,7 +133,7 @@ pub static ROWS: &[Row] = &[
 ];
 
 /// Random numbers of `sizes` by `RandomUniform` (from 0 to 1) or `RandomNormal`.
-fn random(cx: &mut Context<'_, '_>, op: &'static str, sizes: &[Dim], dtype: DType) -> Result<ValueId> {
+pub(crate) fn random(cx: &mut Context<'_, '_>, op: &'static str, sizes: &[Dim], dtype: DType) -> Result<ValueId> {
     let value = match static_shape(sizes) {
         Some(sizes) if !sizes.is_empty() => cx.emit(op, &[], attrs![shape = sizes, dtype = dtype]),
         _ => {
@@ -170,7 +163,8 @@ fn unit(cx: &mut Context<'_, '_>) -> Result<ValueId> {
     random(cx, "RandomUniform", &sizes, dtype)
 }
 
-fn rounded(cx: &mut Context<'_, '_>, value: ValueId) -> Result<Outputs> {
+/// The value in the type of the result.
+pub(crate) fn rounded(cx: &mut Context<'_, '_>, value: ValueId) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     Ok(cx.cast(value, dtype).into())
 }
@@ -219,36 +213,6 @@ fn bernoulli(cx: &mut Context<'_, '_>, probability: &str) -> Result<Outputs> {
     };
     let chosen = cx.emit("Less", &[value, probability], vec![]);
     rounded(cx, chosen)
-}
-
-/// Whole numbers from `low` (or `from`) up to but without `high` (or `to`).
-fn integers(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    real_only(cx)?;
-    let sizes = cx.out()?.sizes.clone();
-    let value = random(cx, "RandomUniform", &sizes, DType::F64)?;
-    let bound = |cx: &mut Context<'_, '_>, names: [&str; 2]| -> Result<Option<Scalar>> {
-        match cx.scalar_opt(names[0])? {
-            Some(scalar) => Ok(Some(scalar)),
-            None => cx.scalar_opt(names[1]),
-        }
-    };
-    let low = bound(cx, ["low", "from"])?.unwrap_or(Scalar::Int(0));
-    let Some(high) = bound(cx, ["high", "to"])? else { return cx.refuse("has no upper bound") };
-    let from_zero = low.is(0.0);
-    let (low, high) = (cx.scalar_value(low, DType::F64), cx.scalar_value(high, DType::F64));
-    let width = cx.emit("Sub", &[high, low], vec![]);
-    let scaled = cx.emit("Mul", &[value, width], vec![]);
-    let whole = cx.emit("Floor", &[scaled], vec![]);
-    let moved = if from_zero { whole } else { cx.emit("Add", &[whole, low], vec![]) };
-    rounded(cx, moved)
-}
-
-/// The order of random numbers.
-fn permutation(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    let sizes = cx.out()?.sizes.clone();
-    let numbers = random(cx, "RandomUniform", &sizes, DType::F32)?;
-    let [_, order] = top(cx, numbers, 0, &cx.dim("n")?, true, true)?;
-    rounded(cx, order)
 }
 
 fn exponential(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -364,42 +328,29 @@ mod tests {
         aten.rand.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
             t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
             RandomUniformLike(t1, dtype=f32)
+        aten.rand.generator(size=[2, 3], generator=None) -> f32[2, 3]
+            RandomUniform(shape=[2, 3], dtype=f32)
         aten.rand_like.default(self: f32[2, 3]) -> f32[2, 3]
             RandomUniform(shape=[2, 3], dtype=f32)
         aten.rand_like.default(self: f32[s0, 4]) -> f32[s0, 4]
             t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
             RandomUniformLike(t1, dtype=f32)
-        aten.randint.default(high=7, size=[2, 3]) -> i64[2, 3]
-            Cast(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 7.0:f64)), to=i64)
-        aten.randint.default(high=s0, size=[4], device=cpu, pin_memory=False) -> i64[4]
-            t1 = Mul(RandomUniform(shape=[4], dtype=f64), Squeeze(Cast(Unsqueeze(s0, [0]), to=f64), [0]))
-            Cast(Floor(t1), to=i64)
-        aten.randint.low(low=-2, high=7, size=[2, 3], dtype=i32) -> i32[2, 3]
-            t1 = Add(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 9.0:f64)), -2.0:f64)
-            Cast(t1, to=i32)
-        aten.randint_like.default(self: f32[3], high=1, pin_memory=False) -> f32[3]
-            Cast(Floor(RandomUniform(shape=[3], dtype=f64)), to=f32)
-        aten.randint_like.low_dtype(self: f32[2, 3], low=1, high=9) -> f32[2, 3]
-            t1 = Add(Floor(Mul(RandomUniform(shape=[2, 3], dtype=f64), 8.0:f64)), 1.0:f64)
-            Cast(t1, to=f32)
+        aten.rand_like.generator(self: f32[2, 3], generator=None) -> f32[2, 3]
+            RandomUniform(shape=[2, 3], dtype=f32)
         aten.randn.default(size=[2, 3]) -> f32[2, 3]
             RandomNormal(shape=[2, 3], dtype=f32)
         aten.randn.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
             t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
             RandomNormalLike(t1, dtype=f32)
+        aten.randn.generator(size=[2, 3], generator=None) -> f32[2, 3]
+            RandomNormal(shape=[2, 3], dtype=f32)
         aten.randn_like.default(self: f32[2, 3]) -> f32[2, 3]
             RandomNormal(shape=[2, 3], dtype=f32)
         aten.randn_like.default(self: f32[s0, 4]) -> f32[s0, 4]
             t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
             RandomNormalLike(t1, dtype=f32)
-        aten.random.from(self: f32[3, 4], from=2, to=9) -> f32[3, 4]
-            t1 = Add(Floor(Mul(RandomUniform(shape=[3, 4], dtype=f64), 7.0:f64)), 2.0:f64)
-            Cast(t1, to=f32)
-        aten.random.to(self: f32[4], to=1) -> f32[4]
-            Cast(Floor(RandomUniform(shape=[4], dtype=f64)), to=f32)
-        aten.randperm.default(n=6) -> i64[6]
-            _, t1 = TopK(RandomUniform(shape=[6], dtype=f32), [6], axis=0, largest=1, sorted=1)
-            t1
+        aten.randn_like.generator(self: f32[2, 3], generator=None) -> f32[2, 3]
+            RandomNormal(shape=[2, 3], dtype=f32)
         aten.uniform.default(self: f32[2, 3], from=-2.0, to=5.0) -> f32[2, 3]
             Add(Mul(RandomUniform(shape=[2, 3], dtype=f32), 7.0), -2.0)
         aten.uniform.default(self: f32[s0, 4]) -> f32[s0, 4]

@@ -23,12 +23,21 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.atleast_1d.default", "atleast_1d(Tensor self) -> Tensor", lower),
     Row::new("aten.atleast_2d.default", "atleast_2d(Tensor self) -> Tensor", lower),
     Row::new("aten.atleast_3d.default", "atleast_3d(Tensor self) -> Tensor", lower),
+    Row::new("aten.atleast_1d.Sequence", "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", each),
+    Row::new("aten.atleast_2d.Sequence", "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", each),
+    Row::new("aten.atleast_3d.Sequence", "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", each),
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;
     let sizes = model_shape(cx.out()?);
     Ok(cx.reshape(x, &sizes)?.into())
+}
+
+fn each(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let shaped = cx.tensors("tensors")?.into_iter().zip(cx.out_metas());
+    let shaped: Result<Vec<_>> = shaped.map(|(x, meta)| cx.reshape(x, &model_shape(meta))).collect();
+    Ok(shaped?.into())
 }
 
 #[cfg(test)]
@@ -74,6 +83,18 @@ mod tests {
             Reshape(self, [1, 1])
         aten.atleast_3d.default(self: f32[]) -> f32[1, 1, 1]
             Reshape(self, [1, 1, 1])
+        aten.atleast_1d.Sequence(tensors: [f32[], f32[4], i64[2, 3], f32[2, 3, 4, 5]]) -> [f32[1], f32[4], i64[2, 3], f32[2, 3, 4, 5]]
+            Reshape(tensors_0, [1]), Identity(tensors_1), Identity(tensors_2), Identity(tensors_3)
+        aten.atleast_1d.Sequence(tensors: [f32[s0], f32[2, s1]]) -> [f32[s0], f32[2, s1]]
+            Identity(tensors_0), Identity(tensors_1)
+        aten.atleast_2d.Sequence(tensors: [f32[], f32[4], i64[2, 3], f32[2, 3, 4, 5]]) -> [f32[1, 1], f32[1, 4], i64[2, 3], f32[2, 3, 4, 5]]
+            Reshape(tensors_0, [1, 1]), Reshape(tensors_1, [1, 4]), Identity(tensors_2), Identity(tensors_3)
+        aten.atleast_2d.Sequence(tensors: [f32[s0], f32[2, s1]]) -> [f32[1, s0], f32[2, s1]]
+            Reshape(tensors_0, [1, -1]), Identity(tensors_1)
+        aten.atleast_3d.Sequence(tensors: [f32[], f32[4], i64[2, 3], f32[2, 3, 4, 5]]) -> [f32[1, 1, 1], f32[1, 4, 1], i64[2, 3, 1], f32[2, 3, 4, 5]]
+            Reshape(tensors_0, [1, 1, 1]), Reshape(tensors_1, [1, 4, 1]), Reshape(tensors_2, [2, 3, 1]), Identity(tensors_3)
+        aten.atleast_3d.Sequence(tensors: [f32[s0], f32[2, s1]]) -> [f32[1, s0, 1], f32[2, s1, 1]]
+            Reshape(tensors_0, [1, -1, 1]), Reshape(tensors_1, [2, 0, 1])
         ");
     }
 }

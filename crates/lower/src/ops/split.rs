@@ -1,8 +1,8 @@
 //! Operators that cut a tensor into several along one axis: `Split`, with `Squeeze` where the axis goes away.
 //!
-//! The sizes of the parts are those of the results.
+//! The sizes of the parts are those of the results. Where a tensor holds the places to cut at, parts are slices.
 
-use modelexport_graph::Dim;
+use modelexport_graph::{DType, Dim};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -34,6 +34,11 @@ pub static ROWS: &[Row] = &[
         "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
         split,
     ),
+    Row::new(
+        "aten.tensor_split.tensor_indices_or_sections",
+        "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+        split_by_tensor,
+    ),
     Row::new("aten.unbind.int", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind),
     Row::new("aten.unbind_copy.int", "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", unbind),
 ];
@@ -44,6 +49,25 @@ fn split(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let sizes: Vec<Dim> =
         cx.out_metas().iter().filter_map(|meta| meta.sizes.get(axis as usize).cloned()).collect();
     Ok(parts(cx, x, &sizes, axis)?.into())
+}
+
+/// A tensor of places cuts as slices do, which count negative places from behind. A tensor with the number of parts has
+/// been read by the capture: the sizes of the parts are known.
+fn split_by_tensor(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let count = cx.out_count();
+    if count <= 1 || cx.meta("tensor_indices_or_sections")?.sizes.is_empty() {
+        return split(cx);
+    }
+    let x = cx.tensor("self")?;
+    let axis = cx.axis("dim", cx.meta("self")?.sizes.len())?;
+    let places = cx.tensor("tensor_indices_or_sections")?;
+    let places = cx.cast(places, DType::I64);
+    let places = cx.split(places, &vec![1; count - 1], 0);
+    let (start, end, axes) = (cx.const_ints(&[0]), cx.const_ints(&[i64::MAX]), cx.const_ints(&[axis]));
+    let starts = std::iter::once(start).chain(places.iter().copied());
+    let ends = places.iter().copied().chain([end]);
+    let parts = starts.zip(ends).map(|(start, end)| cx.emit("Slice", &[x, start, end, axes], vec![]));
+    Ok(parts.collect::<Vec<_>>().into())
 }
 
 /// Cuts `x` along `axis`; the sizes may be symbolic.
@@ -100,6 +124,11 @@ mod tests {
             Split(self, [3, 2, 2], axis=0)
         aten.tensor_split.indices(self: f32[7, 2], indices=[2, 5]) -> [f32[2, 2], f32[3, 2], f32[2, 2]]
             Split(self, [2, 3, 2], axis=0)
+        aten.tensor_split.tensor_indices_or_sections(self: f32[7, 2], tensor_indices_or_sections: i64[2]) -> [f32[u0, 2], f32[u1, 2], f32[u2, 2]]
+            t1, t2 = Split(tensor_indices_or_sections, [1, 1], axis=0)
+            Slice(self, [0], t1, [0]), Slice(self, t1, t2, [0]), Slice(self, t2, [max], [0])
+        aten.tensor_split.tensor_indices_or_sections(self: f32[s0, 2], tensor_indices_or_sections: i64[1]) -> [f32[u0, 2], f32[u1, 2]]
+            Slice(self, [0], tensor_indices_or_sections, [0]), Slice(self, tensor_indices_or_sections, [max], [0])
         aten.unbind.int(self: f32[3, 2]) -> [f32[2], f32[2], f32[2]]
             t1, t2, t3 = Split(self, [1, 1, 1], axis=0)
             Squeeze(t1, [0]), Squeeze(t2, [0]), Squeeze(t3, [0])

@@ -10,4 +10,5 @@ pub(crate) mod norm;
 pub(crate) mod operands;
 pub(crate) mod reduction;
 pub(crate) mod scan;
+pub(crate) mod spread;
 pub(crate) mod window;

@@ -35,7 +35,8 @@ impl Window {
         Ok(Window { kernel, strides, pads, dilations, ceil: cx.bool("ceil_mode")? })
     }
 
-    fn reach(&self, axis: usize) -> i64 {
+    /// How many elements lie between the first and the last that a window covers, both included.
+    pub fn reach(&self, axis: usize) -> i64 {
         let (kernel, dilation) = (self.kernel.get(axis), self.dilations.get(axis));
         dilation.unwrap_or(&1) * (kernel.unwrap_or(&1) - 1) + 1
     }
