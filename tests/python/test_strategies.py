@@ -10,6 +10,7 @@ import pytest
 import retag_tools
 import support
 import torch
+import traced_models
 import zoo_small
 
 # One of each kind: a decoder, an encoder with a decoder, decomposed norms, convolutions with norms merged into them,
@@ -104,6 +105,38 @@ def test_strategies_are_compared(foreign):
         agreement = row["agreement"]
         assert row["coverage"] == 1.0 and 0 < agreement["exact"] <= agreement["in_chain"] <= agreement["known"]
     assert by_name["enhanced_semantic"]["agreement"]["exact"] == by_name["enhanced_semantic"]["agreement"]["known"]
+
+
+def test_an_instance_is_known_by_each_of_its_names(tmp_path):
+    """Torch writes the name of the call. A trace lists an instance once, with its other names, and what is tagged by
+    it passes them on."""
+    torch.manual_seed(0)
+    model, x = traced_models.Repeated().eval(), torch.randn(2, 4)
+    dynamo, torchscript = tmp_path / "dynamo.onnx", tmp_path / "torchscript.onnx"
+    trace, program = tmp_path / "trace.json", tmp_path / "model.pt2"
+    modelexport.TracingHierarchyBuilder().trace_model_execution(model, x).to_json(trace)
+    torch.export.save(torch.export.export(model, (x,), strict=False), program)
+    torch.onnx.export(model, (x,), dynamo, dynamo=True, external_data=False, verbose=False)
+    torch.onnx.export(model, (x,), torchscript, dynamo=False, opset_version=17)
+    truth = foreign_graphs.dynamo_truth(onnx.load(str(dynamo)))
+    assert {"block", "again"} <= set(truth)
+    names = {"block": ["again"], "block.linear": ["again.linear"]}
+
+    def check(source, truth, evidence):
+        sidecar = foreign_graphs.tag(
+            support.binary(), source, "--strategy", "enhanced_semantic", "--evidence", evidence, "--modules", "all"
+        )
+        score = foreign_graphs.score(sidecar, truth, names)
+        assert score.known and score.share("exact") == 1.0, (evidence, score)
+
+    check(dynamo, truth, trace)
+    before = tmp_path / "before.onnx", tmp_path / "before_hierarchy.json"
+    for made, kept in zip((tmp_path / "tagged.onnx", tmp_path / "tagged_hierarchy.json"), before, strict=True):
+        made.rename(kept)
+    for evidence in (program, *before):
+        check(dynamo, truth, evidence)
+    modules = [path for path, _ in model.named_modules(remove_duplicate=False)]
+    check(torchscript, foreign_graphs.torchscript_truth(onnx.load(str(torchscript)), modules), trace)
 
 
 def test_a_torchscript_graph_gets_its_tags(tmp_path):
