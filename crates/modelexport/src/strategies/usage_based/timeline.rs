@@ -233,7 +233,9 @@ impl<'a> Stretch<'a> {
         let mut at = free.start;
         let found = operators.iter().zip(1..).map(|(&operator, seen)| {
             let expected = free.start + (seen * free.len()).saturating_sub(1) / operators.len();
-            let near = (at..free.end.min(expected + AHEAD)).take(2 * AHEAD);
+            let end = free.end.min(expected + AHEAD);
+            // The next ones first, then those around the expected one: many that were folded may lie between.
+            let near = (at..end).take(2 * AHEAD).chain(at.max(expected.saturating_sub(AHEAD))..end);
             // A node that fits no operator belongs to the one that is at work.
             at = near.into_iter().find(|&step| self.fits(step, operator)).unwrap_or(at);
             at.min(self.steps.len().saturating_sub(1))
