@@ -10,6 +10,7 @@ import pytest
 import retag_tools
 import support
 import torch
+import traced_models
 import zoo_small
 
 # One of each kind: a decoder, an encoder with a decoder, decomposed norms, convolutions with norms merged into them,
@@ -106,6 +107,59 @@ def test_strategies_are_compared(foreign):
     assert by_name["enhanced_semantic"]["agreement"]["exact"] == by_name["enhanced_semantic"]["agreement"]["known"]
 
 
+def test_an_instance_is_known_by_each_of_its_names(tmp_path):
+    """Torch writes the name of the call. A trace lists an instance once, with its other names, and what is tagged by
+    it passes them on."""
+    torch.manual_seed(0)
+    model, x = traced_models.Repeated().eval(), torch.randn(2, 4)
+    dynamo, torchscript = tmp_path / "dynamo.onnx", tmp_path / "torchscript.onnx"
+    trace, program = tmp_path / "trace.json", tmp_path / "model.pt2"
+    modelexport.TracingHierarchyBuilder().trace_model_execution(model, x).to_json(trace)
+    torch.export.save(torch.export.export(model, (x,), strict=False), program)
+    torch.onnx.export(model, (x,), dynamo, dynamo=True, external_data=False, verbose=False)
+    torch.onnx.export(model, (x,), torchscript, dynamo=False, opset_version=17)
+    truth = foreign_graphs.dynamo_truth(onnx.load(str(dynamo)))
+    assert {"block", "again"} <= set(truth)
+    names = {"block": ["again"], "block.linear": ["again.linear"]}
+
+    def check(source, truth, evidence):
+        sidecar = foreign_graphs.tag(
+            support.binary(), source, "--strategy", "enhanced_semantic", "--evidence", evidence, "--modules", "all"
+        )
+        score = foreign_graphs.score(sidecar, truth, names)
+        assert score.known and score.share("exact") == 1.0, (evidence, score)
+
+    check(dynamo, truth, trace)
+    before = tmp_path / "before.onnx", tmp_path / "before_hierarchy.json"
+    for made, kept in zip((tmp_path / "tagged.onnx", tmp_path / "tagged_hierarchy.json"), before, strict=True):
+        made.rename(kept)
+    for evidence in (program, *before):
+        check(dynamo, truth, evidence)
+    modules = [path for path, _ in model.named_modules(remove_duplicate=False)]
+    check(torchscript, foreign_graphs.torchscript_truth(onnx.load(str(torchscript)), modules), trace)
+
+
+@pytest.mark.parametrize("dynamo", [True, False], ids=["dynamo", "torchscript"])
+def test_nodes_between_blocks_do_not_get_a_siblings_tag(dynamo, tmp_path):
+    """Blocks that begin and end with operators that read no parameters, whose sizes TorchScript computes."""
+    torch.manual_seed(0)
+    model, x = torch.nn.Sequential(*(Shuffle(32) for _ in range(4))).eval(), torch.randn(1, 32, 6, 6)
+    source, evidence = tmp_path / "model.onnx", tmp_path / "trace.json"
+    modelexport.TracingHierarchyBuilder().trace_model_execution(model, x).to_json(evidence)
+    if dynamo:
+        torch.onnx.export(model, (x,), source, dynamo=True, external_data=False, verbose=False)
+    else:
+        torch.onnx.export(model, (x,), source, dynamo=False, opset_version=17)
+    exported = onnx.load(str(source))
+    modules = [path for path, _ in model.named_modules()]
+    truth = foreign_graphs.dynamo_truth(exported) if dynamo else foreign_graphs.torchscript_truth(exported, modules)
+    foreign_graphs.write(foreign_graphs.blind(exported), source)
+    options = "--strategy", "usage_based", "--evidence", evidence
+    score = foreign_graphs.score(foreign_graphs.tag(support.binary(), source, *options), truth)
+    assert score.strays == 0 and score.share("covered") == 1.0, score
+    assert score.share("exact") >= 0.8 and score.share("in_chain") >= 0.95, score
+
+
 def test_a_torchscript_graph_gets_its_tags(tmp_path):
     """Sizes are computed in the graph and scopes are in names, which are taken away."""
     torch.manual_seed(0)
@@ -133,3 +187,29 @@ class Stack(torch.nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+
+class Shuffle(torch.nn.Module):
+    """Half of the channels goes through two branches, and all are mixed."""
+
+    def __init__(self, channels):
+        super().__init__()
+        half = channels // 2
+        self.branches = torch.nn.ModuleList(Branch(half // 2) for _ in range(2))
+
+    def forward(self, x):
+        kept, rest = x.chunk(2, dim=1)
+        first, second = rest.chunk(2, dim=1)
+        x = torch.cat((kept, self.branches[0](first), self.branches[1](second)), dim=1)
+        batch, channels, height, width = x.size()
+        return x.view(batch, 2, channels // 2, height, width).transpose(1, 2).reshape(batch, channels, height, width)
+
+
+class Branch(torch.nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm = torch.nn.GroupNorm(1, channels)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.conv(x)))

@@ -1,6 +1,7 @@
 //! The tree of `nn.Module` instances.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::Name;
 
@@ -20,6 +21,8 @@ impl ModuleId {
 pub struct Module {
     /// Qualified path, `encoder.layer.0`; the root's is empty.
     pub path: Name,
+    /// Other paths under which the model holds the same instance, as far as they are known.
+    pub aliases: Vec<Name>,
     /// `package.module.Class`; empty if nothing told it (a module known only by a parameter's name).
     pub class: Name,
     /// `None` for the root only.
@@ -81,6 +84,7 @@ impl ModuleTree {
         self.by_path.insert(path.clone(), id);
         self.modules.push(Module {
             path,
+            aliases: Vec::new(),
             class: "".into(),
             parent,
             children: Vec::new(),
@@ -116,6 +120,17 @@ impl ModuleTree {
         parent
     }
 
+    /// Notes another path of a module that is there. A path that is taken stays what it is.
+    pub fn add_alias(&mut self, id: ModuleId, path: &Name) {
+        if let (Some(module), Entry::Vacant(place)) =
+            (self.modules.get_mut(id.0 as usize), self.by_path.entry(path.clone()))
+        {
+            place.insert(id);
+            module.aliases.push(path.clone());
+        }
+    }
+
+    /// The module at `path`, which may be any of its paths.
     pub fn find(&self, path: &str) -> Option<ModuleId> {
         self.by_path.get(path).copied()
     }
@@ -180,6 +195,20 @@ mod tests {
         let sibling = tree.insert("encoder.norm");
         assert_eq!(Some(tree.lowest_common_ancestor(deep, sibling)), tree.find("encoder"));
         assert_eq!(tree.find("encoder").and_then(|id| tree.get(id)).map(|m| m.children.len()), Some(2));
+    }
+
+    #[test]
+    fn an_instance_is_found_by_each_of_its_paths() {
+        let mut tree = ModuleTree::new();
+        let (block, head) = (tree.insert("block.fc"), tree.insert("head"));
+        tree.add_alias(block, &"again.fc".into());
+        tree.add_alias(block, &"head".into());
+        assert_eq!(
+            (tree.find("again.fc"), tree.find("head"), tree.find("again")),
+            (Some(block), Some(head), None)
+        );
+        assert_eq!(tree.get(block).map(|module| module.aliases.clone()), Some(vec!["again.fc".into()]));
+        assert_eq!((tree.insert("again.fc"), tree.len()), (block, 4));
     }
 
     #[test]

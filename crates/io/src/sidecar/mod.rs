@@ -83,6 +83,9 @@ pub struct Policy {
 pub struct Module {
     /// Qualified path, such as `encoder.layer.0`; empty for the root.
     pub path: Name,
+    /// Other paths under which the model holds the same instance, where a trace told them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Name>,
     /// `package.module.Class`; empty if nothing told it.
     pub class: Name,
     /// The tag of its nodes: its own, or that of the nearest module above that shows in tags.

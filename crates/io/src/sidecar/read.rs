@@ -87,6 +87,7 @@ mod tests {
     fn sample() -> Sidecar {
         let module = |path: &str, parent: Option<&str>| Module {
             path: path.into(),
+            aliases: Vec::new(),
             class: "pkg.Model".into(),
             tag: "/Model".into(),
             visible: parent.is_none(),

@@ -201,6 +201,10 @@ impl Placer {
                 self.executed = self.executed.max(order.saturating_add(1));
             }
         }
+        for entry in &sidecar.modules {
+            let Some(id) = self.tree.find(&entry.path) else { continue };
+            entry.aliases.iter().for_each(|alias| self.tree.add_alias(id, alias));
+        }
         for node in &sidecar.nodes {
             if let Some(module) = self.tree.find(&node.module) {
                 self.sidecar_nodes.insert(&node.name, module, &node.calls);

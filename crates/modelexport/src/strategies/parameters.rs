@@ -14,7 +14,7 @@ use super::graph::{Constant, GraphView, ValueId};
 use super::lists::Lists;
 
 /// Smaller tensors are not told apart by their content: too many constants have the same few numbers.
-const LEAST_ELEMENTS: u64 = 8;
+pub(super) const LEAST_ELEMENTS: u64 = 8;
 
 /// By [`ValueId`]: the parameters that a value may be.
 #[derive(Clone, Debug, Default)]

@@ -214,6 +214,7 @@ fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar:
     let path_of = |id: ModuleId| tree.get(id).map(|module| module.path.clone());
     let modules = tree.iter().zip(counts).map(|((id, module), &nodes)| sidecar::Module {
         path: module.path.clone(),
+        aliases: module.aliases.clone(),
         class: module.class.clone(),
         tag: tags.tag(id).clone(),
         visible: tags.is_visible(id),

@@ -50,6 +50,11 @@ const SIZE_OPERATORS: &[&str] = &[
     "Where",
 ];
 
+/// Whether exporters use an operator to compute sizes from sizes.
+pub fn is_size_operator(operator: &str) -> bool {
+    SIZE_OPERATORS.contains(&operator)
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct ForeignNode {
     pub id: NodeId,
@@ -182,7 +187,7 @@ fn left_out(operator: &str, operands: &[Operand], is_of_torchscript: bool) -> Op
         ("Constant", _) => Some(Operand::Constant),
         ("Shape" | "Size", _) => Some(Operand::Size),
         ("Identity", [copied @ (Operand::Weight(_) | Operand::Constant)]) => Some(*copied),
-        _ if SIZE_OPERATORS.contains(&operator)
+        _ if is_size_operator(operator)
             && (is_of_torchscript || operands.contains(&Operand::Size))
             && operands.iter().all(is_number) =>
         {

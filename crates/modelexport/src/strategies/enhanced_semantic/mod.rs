@@ -12,7 +12,7 @@ use super::evidence::Evidence;
 use super::graph::NodeId;
 use super::usage_based::reader;
 use super::{Attribution, Context, Draft};
-use scope_names::ScopeNames;
+use scope_names::{ScopeNames, all_paths};
 use tag_names::TagNames;
 
 /// Confidence in metadata, in a scope that was understood to its end, and in one that names a module further up.
@@ -22,7 +22,8 @@ const PART_OF_SCOPE: f32 = 0.6;
 
 pub(super) fn draft(context: &Context<'_>) -> Draft {
     let evidence = context.evidence;
-    let mut scope_names = ScopeNames::new(&evidence.modules);
+    let paths = all_paths(&evidence.modules);
+    let mut scope_names = ScopeNames::new(&evidence.modules, &paths);
     let mut tag_names = TagNames::new(evidence);
     let by_name = |id: NodeId, scope_names: &mut ScopeNames<'_>| {
         let found = scope_names.module(context.graph.name(id))?;

@@ -3,8 +3,10 @@
 //! Each part stands for a module that was called, by the end of its path from the last part that is no number:
 //! `layer.0` for `encoder.layer.0`. Containers that are not called do not show, so that a part may lie several levels
 //! below the one before it, and where a container is called, its children repeat its name: `/layer1/layer1.0/Conv`.
-//! A second call of a module shows as `relu_1`.
+//! A second call of a module shows as `relu_1`. An instance that the model holds under several paths shows under one of
+//! them, whichever it was called by.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use modelexport_graph::{Module, ModuleId, ModuleTree};
@@ -20,6 +22,8 @@ pub struct Found {
 /// Modules by what scopes call them.
 pub struct ScopeNames<'a> {
     tree: &'a ModuleTree,
+    /// See [`all_paths`]. Ids are of this tree, but for those of [`Found`].
+    paths: &'a ModuleTree,
     /// By [`ModuleId`].
     places: Vec<Place>,
     /// In the order of [`Place::start`].
@@ -44,15 +48,16 @@ struct Scope {
 }
 
 impl<'a> ScopeNames<'a> {
-    pub fn new(tree: &'a ModuleTree) -> Self {
-        let (order, places) = places(tree);
+    /// `paths` are [`all_paths`] of `tree`.
+    pub fn new(tree: &'a ModuleTree, paths: &'a ModuleTree) -> Self {
+        let (order, places) = places(paths);
         let mut by_name: HashMap<&str, Vec<ModuleId>> = HashMap::new();
         for id in order.into_iter().skip(1) {
-            if let Some(module) = tree.get(id) {
+            if let Some(module) = paths.get(id) {
                 by_name.entry(scope_name(module)).or_default().push(id);
             }
         }
-        ScopeNames { tree, places, by_name, known: HashMap::new() }
+        ScopeNames { tree, paths, places, by_name, known: HashMap::new() }
     }
 
     fn place(&self, id: ModuleId) -> Place {
@@ -70,10 +75,16 @@ impl<'a> ScopeNames<'a> {
             self.known.insert(scope.to_owned(), understood);
         }
         let Scope { modules, is_whole } = self.known.get(scope)?;
-        let common = modules.iter().copied().reduce(|a, b| self.tree.lowest_common_ancestor(a, b))?;
-        let is_whole = *is_whole && modules.len() == 1;
+        let meant: Vec<ModuleId> = modules.iter().filter_map(|&path| self.meant(path)).collect();
+        let common = meant.iter().copied().reduce(|a, b| self.tree.lowest_common_ancestor(a, b))?;
+        let is_whole = *is_whole && meant.iter().all(|&module| module == common);
         // A name of slashes that says nothing about this model is no scope.
         (common != ModuleId::ROOT || is_whole).then_some(Found { module: common, is_whole })
+    }
+
+    /// The module that is at a path.
+    fn meant(&self, path: ModuleId) -> Option<ModuleId> {
+        self.tree.find(&self.paths.get(path)?.path)
     }
 
     fn understand(&self, scope: &str) -> Scope {
@@ -100,8 +111,11 @@ impl<'a> ScopeNames<'a> {
             }
         }
         for spelling in spellings.into_iter().flatten() {
-            if let Some([only]) = self.by_name.get(spelling).map(Vec::as_slice) {
-                return vec![*only];
+            let named = self.by_name.get(spelling).map(Vec::as_slice).unwrap_or_default();
+            if let [first, others @ ..] = named
+                && others.iter().all(|&other| self.meant(other) == self.meant(*first))
+            {
+                return vec![*first];
             }
         }
         Vec::new()
@@ -114,12 +128,29 @@ impl<'a> ScopeNames<'a> {
         let last = named.partition_point(|&id| self.place(id).start < end);
         let below = named.get(first..last).unwrap_or_default();
         let rank = |id: ModuleId| {
-            let is_executed = self.tree.get(id).is_some_and(|module| module.order.is_some());
+            let is_executed = self.paths.get(id).is_some_and(|module| module.order.is_some());
             (!is_executed, self.place(id).depth)
         };
         let best = below.iter().map(|&id| rank(id)).min();
         below.iter().copied().filter(|&id| Some(rank(id)) == best).collect()
     }
+}
+
+/// A tree of all paths of the modules: one that the model holds under several is there as often.
+pub fn all_paths(tree: &ModuleTree) -> Cow<'_, ModuleTree> {
+    if tree.iter().all(|(_, module)| module.aliases.is_empty()) {
+        return Cow::Borrowed(tree);
+    }
+    let mut paths = ModuleTree::new();
+    for (_, module) in tree.iter() {
+        for path in [&module.path].into_iter().chain(&module.aliases) {
+            let id = paths.insert(path);
+            if let Some(entry) = paths.get_mut(id) {
+                entry.order = module.order;
+            }
+        }
+    }
+    Cow::Owned(paths)
 }
 
 /// All modules, each right before those below it, and their places.
@@ -176,7 +207,11 @@ mod tests {
         for path in paths {
             tree.insert(path);
         }
-        let found = ScopeNames::new(&tree).module(name)?;
+        found_in(&tree, name)
+    }
+
+    fn found_in(tree: &ModuleTree, name: &str) -> Option<(String, bool)> {
+        let found = ScopeNames::new(tree, &all_paths(tree)).module(name)?;
         Some((tree.get(found.module).unwrap().path.to_string(), found.is_whole))
     }
 
@@ -218,6 +253,26 @@ mod tests {
     fn calls_are_numbered_unless_the_name_has_the_number() {
         assert_eq!(found(&["layer.relu"], "/layer/relu_1/Relu"), whole("layer.relu"));
         assert_eq!(found(&["relu", "relu_1"], "/relu_1/Relu"), whole("relu_1"));
+    }
+
+    #[test]
+    fn an_instance_may_show_under_each_of_its_paths() {
+        let mut tree = ModuleTree::new();
+        let conv = tree.insert("blocks.0.pos.conv");
+        tree.insert("blocks.1.fc");
+        tree.add_alias(tree.find("blocks.0.pos").unwrap(), &"blocks.1.pos".into());
+        tree.add_alias(conv, &"blocks.1.pos.conv".into());
+        for name in
+            ["/blocks.0/pos/conv/Conv", "/blocks.1/pos/conv/Conv", "/pos/conv/Conv", "/other/conv/Conv"]
+        {
+            assert_eq!(
+                found_in(&tree, name).map(|(path, _)| path),
+                Some("blocks.0.pos.conv".into()),
+                "{name}"
+            );
+        }
+        assert_eq!(found_in(&tree, "/blocks.1/pos/Add"), whole("blocks.0.pos"));
+        assert_eq!(found_in(&tree, "/blocks.1/fc/Gemm"), whole("blocks.1.fc"));
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
             })
             .collect();
     }
+    for entry in &sidecar.modules {
+        let Some(id) = tree.find(&entry.path) else { continue };
+        entry.aliases.iter().for_each(|alias| tree.add_alias(id, alias));
+    }
     let scopes = calls_by_order(&tree);
     let mut evidence = Evidence::new(EvidenceFormat::Sidecar, tree, scopes);
     add_parameters(&mut evidence);
@@ -72,7 +76,43 @@ pub(super) fn add_parameters(evidence: &mut Evidence) {
             })
         })
         .collect();
-    facts.into_iter().for_each(|fact| {
-        evidence.parameters.add(fact);
-    });
+    for fact in facts {
+        let (name, owner) = (fact.name.clone(), evidence.modules.get(fact.owner));
+        let id = evidence.parameters.add(fact);
+        let aliases = owner.map(|owner| owner.aliases.as_slice()).unwrap_or_default();
+        evidence.parameters.add_aliases(&name, aliases, id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use modelexport_io::sidecar;
+
+    use super::*;
+
+    #[test]
+    fn modules_and_parameters_are_found_by_each_of_their_names() {
+        let text = r#"{
+            "schema_version": "1.0", "generator": {"name": "t", "version": "1"}, "source": {"kind": "onnx"},
+            "strategy": "htp",
+            "policy": {"modules": "all", "torch_nn_exceptions": [], "tag_format": "instance"},
+            "modules": [
+                {"path": "", "class": "m.Net", "tag": "/Net", "visible": true, "parent": null, "executed": true,
+                 "order": 0, "calls": 1, "parameters": [], "nodes": {"own": 0, "total": 1}},
+                {"path": "fc", "aliases": ["again"], "class": "m.Fc", "tag": "/Net/Fc", "visible": true,
+                 "parent": "", "executed": true, "order": 1, "calls": 2,
+                 "parameters": [{"name": "fc.weight", "elements": 6, "bytes": 24, "buffer": false}],
+                 "nodes": {"own": 1, "total": 1}}],
+            "nodes": [],
+            "statistics": {"modules": 2, "executed_modules": 2, "visible_modules": 2, "nodes": 0,
+                "attributed_nodes": 0, "coverage": 1.0, "tagged_operations": 0, "by_method": {}}
+        }"#;
+        let evidence = from_sidecar(sidecar::parse(text.as_bytes(), Path::new("s.json")).unwrap());
+        let fc = evidence.modules.find("fc");
+        assert!(fc.is_some() && evidence.modules.find("again") == fc);
+        let weight = evidence.parameters.find("fc.weight");
+        assert!(weight.is_some() && evidence.parameters.find("again.weight") == weight);
+    }
 }

@@ -34,6 +34,9 @@ fn modules(trace: &Trace) -> (ModuleTree, Vec<ModuleId>) {
         (module.class, module.order, module.calls) = (entry.class.clone(), entry.order, entry.calls);
         module.parameters = entry.parameters.iter().map(parameter).collect();
     }
+    for (entry, &id) in trace.modules.iter().zip(&ids) {
+        entry.aliases.iter().for_each(|alias| tree.add_alias(id, alias));
+    }
     (tree, ids)
 }
 
@@ -81,11 +84,7 @@ fn add_parameters(evidence: &mut Evidence, trace: &Trace, ids: &[ModuleId]) {
                     fingerprint: parameter.fingerprint.map(|sum| sum.0),
                 }),
             };
-            // The model may hold the module, and so the parameter, under other paths too.
-            let attribute = parameter.name.rsplit('.').next().unwrap_or(&parameter.name);
-            for alias in &entry.aliases {
-                evidence.parameters.add_name(&format!("{alias}.{attribute}").into(), id);
-            }
+            evidence.parameters.add_aliases(&parameter.name, &entry.aliases, id);
         }
     }
 }
@@ -157,5 +156,6 @@ mod tests {
         let modules: Vec<ModuleId> = fact.readers.iter().map(|&call| evidence.calls().module(call)).collect();
         assert_eq!((fact.readers.len(), modules), (2, vec![fc, fc]));
         assert_eq!(evidence.modules.get(fc).unwrap().calls, 2);
+        assert_eq!(evidence.modules.find("again"), Some(fc));
     }
 }

@@ -44,6 +44,14 @@ impl Parameters {
         self.by_name.entry(name.clone()).or_insert(id);
     }
 
+    /// The names of a tensor under `aliases`, the other paths of the module that holds it as `name`.
+    pub fn add_aliases(&mut self, name: &str, aliases: &[Name], id: ParameterId) {
+        let attribute = name.rsplit('.').next().unwrap_or(name);
+        for alias in aliases {
+            self.add_name(&format!("{alias}.{attribute}").into(), id);
+        }
+    }
+
     pub fn find(&self, name: &str) -> Option<ParameterId> {
         self.by_name.get(name).copied()
     }

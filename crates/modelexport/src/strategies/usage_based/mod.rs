@@ -5,6 +5,10 @@
 //! is shared out among the calls that worked between them ([`timeline`]); else it follows its neighbours. In both cases
 //! a tag does not spread beyond the boundaries: a node between two boundary modules goes to what holds both.
 
+mod candidates;
+mod helpers;
+mod marks;
+mod steps;
 mod timeline;
 
 use modelexport_graph::{Method, ModuleId, ScopeId};
@@ -94,3 +98,6 @@ fn boundary(calls: &Calls, boundaries: &[ModuleId], call: ScopeId) -> Option<Mod
         at = calls.parent(at);
     }
 }
+
+#[cfg(test)]
+mod tests;
