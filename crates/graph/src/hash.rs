@@ -71,14 +71,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_numbers_are_near_each_other_and_have_marks_of_their_own() {
+    fn names_with_numbers_are_near_each_other_and_nearly_all_have_marks_of_their_own() {
         let state = NumberedNames::default();
         let hash = |number: u32| state.hash_one(format!("add_{number}"));
+        let mut shared_marks = 0;
         for number in 12_000..12_999 {
             let (one, next) = (hash(number), hash(number + 1));
             assert_eq!(next.wrapping_sub(one) & PLACE, STRIDE);
-            assert_ne!(one >> 57, next >> 57);
+            shared_marks += usize::from(one >> 57 == next >> 57);
         }
+        // Which numbers meet depends on the seed; a mark that did not depend on the number would be shared by all.
+        assert!(shared_marks < 50, "{shared_marks}");
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn write_model_file(
             streamed.map_err(|error| names.locate(Some(&view), error))
         }
     };
-    // Half of the time goes into the copy to the page cache, and the other half into what is copied.
+    // One piece is made while another is copied into the page cache.
     std::thread::scope(|threads| {
         let (sender, receiver) = mpsc::sync_channel(WAITING_CHUNKS);
         let encoded = threads.spawn(move || {
