@@ -88,19 +88,23 @@ def memory_floor() -> float:
     return math.ceil(series.memory) + 1
 
 
-def interleaved(commands: dict[str, list], folder: Path, repetitions: int) -> dict[str, Series]:
+def interleaved(commands: dict[str, list], folder: Path, repetitions: int, warm_up: bool = False) -> dict[str, Series]:
     """Repeats the commands in turn, each into an empty folder, so that a slow minute hits all of them alike. A command
-    that fails is left out of the result, with a line about it."""
+    that fails is left out of the result, with a line about it.
+
+    With `warm_up`, each repetition runs the command once before it is measured. What a large file costs the kernel depends on
+    the memory that the command before has left; so each finds what it leaves itself."""
     found = {name: Series() for name in commands}
     failed = set()
     for _ in range(repetitions):
         for name, command in commands.items():
             if name in failed:
                 continue
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
             try:
-                run(command, found[name])
+                for series in [Series(), found[name]] if warm_up else [found[name]]:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    folder.mkdir(parents=True)
+                    run(command, series)
             except Failed as error:
                 print(f"  left out: {error}", flush=True)
                 failed.add(name)

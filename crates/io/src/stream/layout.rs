@@ -91,10 +91,15 @@ impl Layout {
         block.start.iter().zip(&self.axes).map(|(start, axis)| start * axis.output_stride).sum()
     }
 
+    /// Elements of a line of the processor's cache.
+    fn tile(&self) -> u64 {
+        (LINE / self.width.max(1)).max(1)
+    }
+
     /// Sizes of the parts along each axis that a block is put in order by: as many elements in a row of the output as
     /// the limit (in bytes) allows, in whole tiles where there are several.
     pub fn part(&self, block: &[u64], limit: u64) -> Vec<u64> {
-        let tile = (LINE / self.width.max(1)).max(1);
+        let tile = self.tile();
         let mut room = (limit / self.width.max(1)).max(1);
         let mut part = vec![1; block.len()];
         for (place, &size) in part.iter_mut().zip(block).rev() {
@@ -112,8 +117,9 @@ impl Layout {
         let best = candidates.into_iter().min_by_key(|block| self.cost(block));
         let mut block = best.unwrap_or_else(|| vec![1; self.axes.len()]);
         for (size, axis) in block.iter_mut().zip(&self.axes) {
-            // As many blocks, but of equal sizes.
-            *size = axis.size.div_ceil(axis.size.div_ceil(*size));
+            // As many blocks, but of equal sizes, in whole tiles.
+            let equal = axis.size.div_ceil(axis.size.div_ceil(*size));
+            *size = equal.next_multiple_of(self.tile()).min(*size);
         }
         block
     }

@@ -151,6 +151,16 @@ fn a_matrix_of_many_blocks_is_transposed() {
 }
 
 #[test]
+fn blocks_of_a_matrix_have_equal_sizes_in_whole_tiles() {
+    let matrix = view(SourceId(0), 1 << 26, 0, &[2048, 8192], &[1, 2048]);
+    let layout = layout::Layout::new(&matrix, 32).unwrap();
+    // A third of 2048 is 683, and 16 elements are a tile.
+    assert_eq!(layout.block(22 << 20), [688, 8192]);
+    // No tile more than there is room for.
+    assert_eq!(layout.block(683 * 8192 * 4), [683, 8192]);
+}
+
+#[test]
 fn a_weight_that_is_expanded_from_one_element_is_repeated() {
     assert_gathers(&pattern(8), 1, &[300, 1000], &[0, 0], 4);
 }
