@@ -104,4 +104,16 @@ mod tests {
              `grad_output`: expected a number of windows that is known when exporting, found \"a symbolic size\""
         );
     }
+
+    #[test]
+    fn integers_are_refused() {
+        assert_eq!(
+            refused(
+                "aten._adaptive_avg_pool2d_backward.default(grad_output: i64[1, 2, 2, 2], self: i64[1, 2, 8, 4]) -> \
+                 i64[1, 2, 8, 4]"
+            ),
+            "node `_adaptive_avg_pool2d_backward` (aten._adaptive_avg_pool2d_backward.default) in module `(root)`: the \
+             gradient of an average of int64 is not supported"
+        );
+    }
 }

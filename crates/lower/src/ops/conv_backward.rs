@@ -226,4 +226,16 @@ mod tests {
             )
         );
     }
+
+    #[test]
+    fn groups_of_a_symbolic_number_of_channels_are_refused() {
+        let call = "aten.convolution_backward.default(grad_output: f32[2, 6, 6], input: f32[2, s0, 8], weight: f32[6, 2, 3], \
+                    bias_sizes=None, stride=[1], padding=[0], dilation=[1], transposed=False, output_padding=[0], groups=2, \
+                    output_mask=[False, True, False]) -> (None, f32[6, 2, 3], None)";
+        assert_eq!(
+            refused(call),
+            "node `convolution_backward` (aten.convolution_backward.default) in module `(root)`: groups of channels need a \
+             number of channels that is known when exporting"
+        );
+    }
 }

@@ -243,3 +243,47 @@ impl<'a> Stretch<'a> {
         found.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::Scopes;
+
+    use super::*;
+    use crate::strategies::evidence::OpFact;
+
+    /// The steps that nodes most likely stand for, in a stretch of these operators without marks.
+    fn likeliest(targets: &[&str], nodes: &[&str]) -> Vec<usize> {
+        let op = |target: &&str| OpFact {
+            target: format!("aten.{target}.default").into(),
+            call: Scopes::ROOT,
+            parameters: Vec::new(),
+        };
+        let ops: Vec<OpFact> = targets.iter().map(op).collect();
+        Stretch { steps: ops.iter().map(Step::new).collect(), ends: [None, None] }.likeliest(nodes)
+    }
+
+    #[test]
+    fn a_node_stands_for_the_next_operator_that_may_become_it() {
+        assert_eq!(likeliest(&["relu", "sigmoid", "tanh"], &["Relu", "Tanh"]), [0, 2]);
+        assert_eq!(likeliest(&["relu", "relu", "relu"], &["Relu", "Relu", "Relu"]), [0, 0, 0]);
+        assert_eq!(likeliest(&["relu", "tanh"], &["Relu", "Gelu", "Tanh"]), [0, 0, 1], "one that fits none");
+    }
+
+    #[test]
+    fn an_operator_behind_many_that_left_no_node_is_found_where_it_is_expected() {
+        let mut targets = vec!["relu"; 20];
+        targets.push("tanh");
+        assert_eq!(likeliest(&targets, &["Tanh"]), [20]);
+    }
+
+    #[test]
+    fn an_operator_far_ahead_of_the_expected_one_is_left_to_other_nodes() {
+        let mut targets = vec!["relu"; 12];
+        targets[AHEAD] = "tanh";
+        let mut nodes = vec!["Relu"; 12];
+        nodes[0] = "Tanh";
+        assert_eq!(likeliest(&targets, &nodes)[0], 0);
+        targets.swap(AHEAD, AHEAD - 1);
+        assert_eq!(likeliest(&targets, &nodes)[0], AHEAD - 1);
+    }
+}
