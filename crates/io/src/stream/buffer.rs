@@ -1,7 +1,7 @@
 //! Memory that is used again and again.
 
-/// Limit for what is read of the source at a time. A third of 64 MB fits, a common size of weights: the fewer the parts that
-/// a weight is read in, the longer the runs that are read.
+/// Limit for what is read of the source at a time, a block. A third of 64 MB fits, a common size of weights: the fewer
+/// blocks a weight has, the longer are the runs that are read.
 pub(super) const IMAGE: usize = 22 << 20;
 
 /// Limit for what is put in order at a time, and written at a time.
