@@ -94,6 +94,19 @@ impl Origin {
     pub fn direct(scope: ScopeId, source: Option<AtenSource>) -> Self {
         Origin { scope, source, method: Method::Direct, confidence: 1.0, fused: Vec::new() }
     }
+
+    /// Notes that a node of the module `own` also does the work of `other`.
+    pub fn stands_for(&mut self, own: ModuleId, other: ModuleId) {
+        if own == other {
+            return;
+        }
+        if self.fused.is_empty() {
+            self.fused.push(own);
+        }
+        if !self.fused.contains(&other) {
+            self.fused.push(other);
+        }
+    }
 }
 
 /// An ATen node by name (`linear_1`) and what it calls (`aten.linear.default`).

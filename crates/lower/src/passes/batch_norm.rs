@@ -157,7 +157,7 @@ impl Folder<'_> {
         convolution.inputs.resize(2, None);
         convolution.inputs.push(Some(bias));
         convolution.outputs.clone_from(&normalisation.outputs);
-        convolution.origin.fused = vec![scopes.module(convolution.origin.scope), absorbed];
+        convolution.origin.stands_for(scopes.module(convolution.origin.scope), absorbed);
     }
 }
 

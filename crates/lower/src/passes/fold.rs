@@ -1,12 +1,16 @@
 //! Computes nodes whose inputs are all constants: masks, index tables, shapes. Small buffers of the model count as
 //! constants. So do small parameters (the exponential of a decay, the gates of a recurrent layer in another order), but
-//! for two cases: a parameter in another layout may be written so, under its name; and a module that does nothing
-//! else, such as an embedding of constant positions, keeps its nodes. Makes no nodes.
+//! for two cases: a parameter in another layout may be written so, under its name (what is left of these is computed in
+//! the end); and a module that does nothing else but multiply matrices keeps its nodes. Makes no nodes.
+//!
+//! A module that only rescales its parameters or takes rows of them (a weight divided by its norm, an embedding of
+//! constant positions) may lose all its nodes. The nodes that read what it made keep their origin and name its module
+//! among those that they stand for.
 
 use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::shape::static_shape;
-use modelexport_graph::{DType, Dim, ScopeId};
+use modelexport_graph::{DType, Dim, ModuleId, ScopeId};
 
 use super::known_results::KnownResults;
 use crate::Options;
@@ -32,8 +36,20 @@ const MOST_PARAMETER_ELEMENTS: u64 = 8192;
 /// What gives a parameter another layout.
 const LAYOUTS: [&str; 6] = ["Transpose", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Identity"];
 
+/// What a module that does nothing else is looked for by: its work is worth a node.
+const PRODUCT: &str = "MatMul";
+
+/// Whether other layouts of parameters are computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Layouts {
+    /// The parameter may still be written in that layout.
+    Wait,
+    /// It is read in several layouts, and each but its own becomes a constant.
+    Compute,
+}
+
 /// True if a node was computed.
-pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) -> bool {
+pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>, layouts: Layouts) -> bool {
     let mut graph = std::mem::take(&mut ir.graph);
     let mut busy = Busy::default();
     busy.collect(&graph, ir);
@@ -42,7 +58,9 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) ->
         program,
         options,
         load,
+        layouts,
         busy: busy.scopes,
+        absorbed: HashMap::default(),
         loaded: HashMap::default(),
         known: KnownResults::default(),
     };
@@ -80,8 +98,11 @@ struct Folder<'a> {
     program: &'a Program,
     options: &'a Options,
     load: Load<'a>,
+    layouts: Layouts,
     /// Where nodes stay whatever is folded.
     busy: HashSet<ScopeId>,
+    /// The modules that constants were made by from their parameters, for modules that are not busy.
+    absorbed: HashMap<ValueId, Vec<ModuleId>>,
     /// Weights that were read. Their values stay weights: a literal could be merged with equal ones, and nodes of
     /// other modules would read the weight.
     loaded: HashMap<ValueId, Literal>,
@@ -99,14 +120,51 @@ impl Folder<'_> {
             // A graph output must be made by a node.
             let is_output = node.outputs.iter().any(|output| outputs.contains(output));
             let folded = if is_output { None } else { self.fold(node) };
-            let Some(literals) = folded else { return true };
+            let Some(literals) = folded else {
+                self.name_absorbed(node);
+                return true;
+            };
             changed = true;
+            self.note_absorbed(node);
             for (&output, literal) in node.outputs.iter().zip(literals) {
                 self.set_constant(output, literal);
             }
             false
         });
         changed
+    }
+
+    /// Remembers whose work the constants are that take the place of `node`.
+    fn note_absorbed(&mut self, node: &Node) {
+        let mut modules = node.origin.fused.clone();
+        for input in node.inputs.iter().flatten() {
+            modules.extend(self.absorbed.get(input).into_iter().flatten());
+        }
+        let reads_parameter = || node.inputs.iter().flatten().any(|&input| self.is_parameter(input));
+        if !self.busy.contains(&node.origin.scope) && (!modules.is_empty() || reads_parameter()) {
+            modules.push(self.program.scopes.module(node.origin.scope));
+        }
+        if !modules.is_empty() {
+            modules.sort();
+            modules.dedup();
+            self.absorbed.extend(node.outputs.iter().map(|&output| (output, modules.clone())));
+        }
+    }
+
+    /// Names the modules whose work `node` reads as constants.
+    fn name_absorbed(&self, node: &mut Node) {
+        let own = self.program.scopes.module(node.origin.scope);
+        for input in node.inputs.iter().flatten() {
+            for &module in self.absorbed.get(input).into_iter().flatten() {
+                node.origin.stands_for(own, module);
+            }
+        }
+    }
+
+    fn is_parameter(&self, id: ValueId) -> bool {
+        let constant = self.ir.value(id).and_then(|value| value.constant.as_deref());
+        let Some(Constant::Weight { weight, .. }) = constant else { return false };
+        self.program.weights.get(*weight as usize).is_some_and(|weight| weight.kind == WeightKind::Parameter)
     }
 
     fn set_constant(&mut self, output: ValueId, literal: Literal) {
@@ -121,7 +179,8 @@ impl Folder<'_> {
         if let Some(shape) = self.fold_shape(node) {
             return Some(vec![shape]);
         }
-        let takes_parameters = self.busy.contains(&node.origin.scope) && !LAYOUTS.contains(&&*node.op);
+        let takes_parameters = (self.layouts == Layouts::Compute || !LAYOUTS.contains(&&*node.op))
+            && (node.op != PRODUCT || self.busy.contains(&node.origin.scope));
         if node.inputs.is_empty()
             || node.inputs.iter().flatten().any(|&input| !self.is_foldable(input, takes_parameters))
         {
@@ -209,49 +268,97 @@ impl Folder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use modelexport_graph::aten::{Arg, Weight};
-    use modelexport_graph::{Scopes, SourceId, Span, StridedView};
+    use modelexport_graph::aten::{Arg, Program, Weight};
+    use modelexport_graph::onnx::Model;
+
+    use modelexport_graph::{ModuleId, Scopes, SourceId, Span, StridedView, row_major_strides};
 
     use crate::test_program::{TestProgram, tensor};
     use crate::{Options, lower};
 
-    /// Operators of `x + exp(decay)` with `decay` of so many elements, each of them 0; or only of `exp(decay)`, with
-    /// the sum in another module.
-    fn operators(count: i64, options: &Options, is_alone: bool) -> Vec<String> {
+    /// `x + op(table)`, or `x + op(table, table)` for two names, with a `table` of zeros. `apart`: `op` is in a module of
+    /// its own.
+    fn lowered(sizes: &[i64], options: &Options, op: &str, names: &[&str], apart: bool) -> Model {
         let mut program = TestProgram::new();
-        let x = program.input("x", tensor(&[count]));
-        let decay = program.parameter("decay", tensor(&[count]));
-        let grown = program.node("aten.exp.default", &[("self", Arg::Tensor(decay))], tensor(&[count]));
-        let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(grown))];
-        let sum = program.node("aten.add.Tensor", &args, tensor(&[count]));
+        let x = program.input("x", tensor(sizes));
+        let table = program.parameter("table", tensor(sizes));
+        let args: Vec<_> = names.iter().map(|&name| (name, Arg::Tensor(table))).collect();
+        let made = program.node(op, &args, tensor(sizes));
+        let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(made))];
+        let sum = program.node("aten.add.Tensor", &args, tensor(sizes));
         let mut program = program.outputs(&[sum]);
-        if is_alone {
-            let module = program.modules.insert("decay");
+        if apart {
+            let module = program.modules.insert("inner");
             let scope = program.scopes.child(Scopes::ROOT, module, 0);
             program.graph.nodes[0].scope = Some(scope);
         }
-        let span = Span { source: SourceId(0), offset: 0, length: 4 * count as u64 };
-        let view = StridedView { span, offset: 0, sizes: vec![count as u64], strides: vec![1] };
-        program.weights[0].data = Some(view);
-        let load = |weight: &Weight| Some(vec![0; 4 * weight.sizes[0] as usize]);
-        let (model, ..) = lower(program, options, &load).unwrap();
-        model.graph.nodes.iter().map(|node| node.op_type.to_string()).collect()
+        exported(program, options)
+    }
+
+    /// Lowers a program whose only weight is full of zeros.
+    fn exported(mut program: Program, options: &Options) -> Model {
+        let sizes = program.weights[0].sizes.clone();
+        let length = 4 * sizes.iter().product::<u64>();
+        let span = Span { source: SourceId(0), offset: 0, length };
+        let strides = row_major_strides(&sizes);
+        program.weights[0].data = Some(StridedView { span, offset: 0, sizes, strides });
+        let load = |_: &Weight| Some(vec![0; length as usize]);
+        lower(program, options, &load).unwrap().0
+    }
+
+    fn exponential(count: i64, options: &Options, apart: bool) -> Model {
+        lowered(&[count], options, "aten.exp.default", &["self"], apart)
+    }
+
+    fn operators(model: &Model) -> Vec<&str> {
+        model.graph.nodes.iter().map(|node| &*node.op_type).collect()
     }
 
     #[test]
     fn what_is_calculated_from_a_small_parameter_is_a_constant() {
-        assert_eq!(operators(8192, &Options::default(), false), ["Add"]);
-        assert_eq!(operators(8193, &Options::default(), false), ["Exp", "Add"]);
+        let small = exponential(8192, &Options::default(), false);
+        assert_eq!(operators(&small), ["Add"]);
+        assert!(small.graph.nodes[0].origin.as_ref().unwrap().fused.is_empty());
+        assert_eq!(operators(&exponential(8193, &Options::default(), false)), ["Exp", "Add"]);
     }
 
     #[test]
-    fn a_module_that_does_nothing_else_keeps_its_nodes() {
-        assert_eq!(operators(2, &Options::default(), true), ["Exp", "Add"]);
+    fn who_reads_what_a_module_made_of_its_parameters_names_that_module() {
+        let model = exponential(2, &Options::default(), true);
+        assert_eq!(operators(&model), ["Add"]);
+        assert_eq!(model.graph.nodes[0].origin.as_ref().unwrap().fused, [ModuleId::ROOT, ModuleId(1)]);
+    }
+
+    #[test]
+    fn a_module_that_only_multiplies_matrices_keeps_its_node() {
+        let product =
+            |apart| lowered(&[2, 2], &Options::default(), "aten.mm.default", &["self", "mat2"], apart);
+        assert_eq!(operators(&product(true)), ["MatMul", "Add"]);
+        assert_eq!(operators(&product(false)), ["Add"]);
+    }
+
+    /// `(x + table) * table.t()`.
+    #[test]
+    fn a_small_parameter_that_is_read_in_two_layouts_is_written_in_both() {
+        let two_layouts = |size| {
+            let mut program = TestProgram::new();
+            let x = program.input("x", tensor(&[size, size]));
+            let table = program.parameter("table", tensor(&[size, size]));
+            let turned =
+                program.node("aten.t.default", &[("self", Arg::Tensor(table))], tensor(&[size, size]));
+            let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(table))];
+            let sum = program.node("aten.add.Tensor", &args, tensor(&[size, size]));
+            let args = [("self", Arg::Tensor(sum)), ("other", Arg::Tensor(turned))];
+            let product = program.node("aten.mul.Tensor", &args, tensor(&[size, size]));
+            exported(program.outputs(&[product]), &Options::default())
+        };
+        assert_eq!(operators(&two_layouts(90)), ["Add", "Mul"]);
+        assert_eq!(operators(&two_layouts(91)), ["Transpose", "Add", "Mul"]);
     }
 
     #[test]
     fn parameters_that_are_not_copied_stay_as_they_are() {
         let options = Options { fold_parameters: false, ..Options::default() };
-        assert_eq!(operators(2, &options, false), ["Exp", "Add"]);
+        assert_eq!(operators(&exponential(2, &options, false)), ["Exp", "Add"]);
     }
 }

@@ -22,6 +22,7 @@ use modelexport_graph::aten::Program;
 use crate::Options;
 use crate::ir::Ir;
 
+use fold::Layouts;
 pub use fold::Load;
 use readers::Readers;
 
@@ -30,13 +31,13 @@ const ROUNDS: usize = 3;
 
 /// Runs the passes in the order in which they help each other: copies hide what nodes read, dead nodes would be
 /// folded for nothing, folding makes no-ops visible, and moves that were merged leave equal nodes behind. Weights are
-/// turned last, when all their readers are known.
+/// turned last, when all their readers are known; what still reads a small one in another layout then gets a copy.
 pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
     let readers = Readers::new(program);
     identity::run(ir, &readers);
     dead_code::run(ir);
     for _ in 0..ROUNDS {
-        let mut changed = fold::run(ir, program, options, load);
+        let mut changed = fold::run(ir, program, options, load, Layouts::Wait);
         changed |= no_op::run(ir, &readers);
         changed |= merge_moves::run(ir, &readers);
         changed |= common::run(ir, &program.scopes);
@@ -52,6 +53,7 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
     let mut changed = padded_convolution::run(ir, &program.scopes);
     changed |= batch_matmul::run(ir);
     changed |= weight_layout::run(ir, program, &readers, options.weights_can_move);
+    changed |= fold::run(ir, program, options, load, Layouts::Compute);
     if changed {
         dead_code::run(ir);
     }

@@ -39,12 +39,7 @@ fn merge(graph: &mut Graph, ir: &Ir, scopes: &Scopes, uses: &Uses) -> bool {
             node.attributes.retain(|(name, _)| name != "pads" && name != "auto_pad");
             node.attributes.push(("pads".into(), Attr::Ints(padding)));
             let [own, absorbed] = [node.origin.scope, pad.origin.scope].map(|scope| scopes.module(scope));
-            if own != absorbed {
-                if node.origin.fused.is_empty() {
-                    node.origin.fused.push(own);
-                }
-                node.origin.fused.push(absorbed);
-            }
+            node.origin.stands_for(own, absorbed);
             changed = true;
         }
     }

@@ -121,10 +121,10 @@ const PLANTED: &[Planted] = &[
     ("wiring", "encoder.layer.1.output", Category::Structure, "inputs changed", |m| {
         node(m, ADD).inputs.swap(0, 1);
     }),
-    ("node moved", "embeddings.position_embeddings", Category::Structure, "node moved", |m| {
-        let at = position(m, "/embeddings/position_embeddings/Gather");
+    ("node moved", "encoder.layer.0.attention.self.key", Category::Structure, "node moved", |m| {
+        let at = position(m, "/encoder/layer.0/attention/self/key/MatMul");
         let moved = m.graph.nodes.remove(at);
-        m.graph.nodes.insert(0, moved);
+        m.graph.nodes.insert(position(m, "/encoder/layer.0/attention/self/query/MatMul"), moved);
     }),
     ("module of a node", "encoder.layer.1", Category::Tags, "module changed", |m| {
         let node = node(m, NORM);

@@ -1,6 +1,6 @@
 //! A node that reads a parameter belongs to the module that owns it, to one below, or to one above that uses it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::onnx::Node;
 use modelexport_graph::{ModuleId, ModuleTree};
@@ -17,18 +17,27 @@ pub(in super::super) fn check(file: &TaggedFile, findings: &mut Findings) {
             readers.entry(input).or_default().push(node);
         }
     });
+    // A parameter that its owner reads, too, is shared: others may read it.
+    let is_read_at_home = |name: &str, owner: ModuleId| {
+        let is_at_home =
+            |node: &&Node| file.module(node).is_none_or(|module| is_related(tree, owner, module));
+        readers.get(name).is_some_and(|nodes| nodes.iter().any(|node| is_at_home(&node)))
+    };
+    // A module that reads none of its parameters does not count: it has no nodes, or works with copies of them.
+    let at_home: HashSet<ModuleId> = owners
+        .iter()
+        .filter(|&(name, &owner)| is_read_at_home(name, owner))
+        .map(|(_, &owner)| owner)
+        .collect();
     for tensor in &file.model.graph.initializers {
-        let (Some(&owner), Some(readers)) = (owners.get(&*tensor.name), readers.get(&*tensor.name)) else {
+        let Some(&owner) = owners.get(&*tensor.name).filter(|owner| at_home.contains(owner)) else {
             continue;
         };
-        let is_at_home =
-            |node: &&&Node| file.module(node).is_none_or(|module| is_related(tree, owner, module));
-        // A parameter that its owner reads, too, is shared: others may read it.
-        if readers.iter().any(|node| is_at_home(&node)) {
+        if is_read_at_home(&tensor.name, owner) {
             continue;
         }
         let owner_path = tree.get(owner).map(|module| module.path.clone()).unwrap_or_default();
-        for node in readers {
+        for node in readers.get(&*tensor.name).into_iter().flatten() {
             let module = file.module(node).and_then(|module| tree.get(module));
             let message = format!(
                 "reads the parameter {:?} of module {owner_path:?}, but belongs to {:?}",
@@ -40,28 +49,11 @@ pub(in super::super) fn check(file: &TaggedFile, findings: &mut Findings) {
     }
 }
 
-/// The modules that parameters are named after. A module without any nodes does not count: its parameters are used by
-/// others on purpose.
+/// The modules that parameters are named after.
 fn owners(file: &TaggedFile) -> HashMap<&str, ModuleId> {
-    let tree = &file.hierarchy.tree;
-    let mut has_nodes: Vec<bool> = file.hierarchy.own_nodes.iter().map(|&nodes| nodes > 0).collect();
-    has_nodes.resize(tree.len(), false);
-    for id in (1..tree.len()).rev() {
-        let parent = tree.get(ModuleId(id as u32)).and_then(|module| module.parent);
-        let below = has_nodes.get(id).copied().unwrap_or(false);
-        if let Some(above) = parent.and_then(|parent| has_nodes.get_mut(parent.0 as usize)) {
-            *above |= below;
-        }
-    }
-    let mut owners = HashMap::new();
-    for tensor in &file.model.graph.initializers {
-        let path = tensor.name.rsplit_once('.').map(|(path, _)| path);
-        let owner = path.and_then(|path| tree.find(path));
-        if let Some(owner) = owner.filter(|owner| has_nodes.get(owner.0 as usize) == Some(&true)) {
-            owners.insert(&*tensor.name, owner);
-        }
-    }
-    owners
+    let owner = |name: &str| file.hierarchy.tree.find(name.rsplit_once('.')?.0);
+    let tensors = file.model.graph.initializers.iter();
+    tensors.filter_map(|tensor| Some((&*tensor.name, owner(&tensor.name)?))).collect()
 }
 
 fn is_related(tree: &ModuleTree, a: ModuleId, b: ModuleId) -> bool {
