@@ -21,7 +21,7 @@ pub(in super::super) fn check(file: &TaggedFile, findings: &mut Findings) {
     let is_read_at_home = |name: &str, owner: ModuleId| {
         let is_at_home =
             |node: &&Node| file.module(node).is_none_or(|module| is_related(tree, owner, module));
-        readers.get(name).is_some_and(|nodes| nodes.iter().any(|node| is_at_home(&node)))
+        readers.get(name).is_some_and(|nodes| nodes.iter().any(is_at_home))
     };
     // A module that reads none of its parameters does not count: it has no nodes, or works with copies of them.
     let at_home: HashSet<ModuleId> = owners
