@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use modelexport_lower::registry;
+use modelexport_lower::wrappers::WRAPPERS;
 
 const HEADER: &str = "\
 # Operators that can be exported
 
 This page is generated from the registry: `BLESS=1 cargo test -p modelexport_lower supported_ops` writes it anew.
-In-place variants (`add_`) are exported as the operators that they are variants of, and are not listed. `Opset` says from
+In-place variants (`add_`) are exported as the operators that they are variants of, and are not listed; `modelexport
+operators aten.add_.Tensor` shows which one that is. An archive has no node for `_operator.getitem`. `Opset` says from
 which opset on there is a lowering; where several are given, each begins a better one. `modelexport operators` shows the
 same list, with schemas.
 
@@ -30,6 +32,10 @@ fn document() -> String {
             let floors: Vec<String> = floors.iter().map(i64::to_string).collect();
             text += &format!("| `{target}` | {} |\n", floors.join(", "));
         }
+    }
+    text += "\n## Graphs that take the place of their node\n\n";
+    for wrapper in WRAPPERS {
+        text += &format!("- `{wrapper}`\n");
     }
     text
 }

@@ -1,6 +1,7 @@
 //! `modelexport operators`: what the registry can lower.
 
 use clap::Args;
+use modelexport_lower::functionalize::functional_twin;
 use modelexport_lower::registry::{self, Row};
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use crate::session::Session;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only operators whose name contains this
+    /// Only operators whose name contains this. For an in-place operator, such as `relu_`, the one that it is exported as
     filter: Option<String>,
 
     /// How to print the list
@@ -24,11 +25,19 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   modelexport operators softmax
+  modelexport operators aten.add_.Tensor
   modelexport operators --format json | jq -r '.[].target'";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
-    let mut rows: Vec<&Row> = registry::rows().filter(|row| row.target.contains(filter)).collect();
+    let twin = functional_twin(filter);
+    let stem = filter.strip_suffix('_').map(|stem| format!("{stem}."));
+    let is_wanted = |row: &&Row| {
+        let is_twin = twin.as_deref().is_some_and(|twin| row.target == twin);
+        let has_stem = stem.as_deref().is_some_and(|stem| row.target.contains(stem));
+        is_twin || has_stem || row.target.contains(filter)
+    };
+    let mut rows: Vec<&Row> = registry::rows().filter(is_wanted).collect();
     rows.sort_by_key(|row| (row.target, row.floor));
     match arguments.format {
         Format::Json => {

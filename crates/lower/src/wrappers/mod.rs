@@ -12,19 +12,20 @@ use modelexport_graph::{ModuleTree, Scopes};
 use crate::error::{Error, Place, Result};
 use crate::unique_names::UniqueNames;
 
-/// Whether nodes with this target are replaced by the graph inside them.
+/// What is replaced by the graph inside it.
+pub const WRAPPERS: [&str; 8] = [
+    "higher_order.hints_wrapper",
+    "higher_order.invoke_subgraph",
+    "higher_order.strict_mode",
+    "higher_order.tag_activation_checkpoint",
+    "higher_order.wrap",
+    "higher_order.wrap_activation_checkpoint",
+    "higher_order.wrap_with_autocast",
+    "higher_order.wrap_with_set_grad_enabled",
+];
+
 pub fn is_wrapper(target: &str) -> bool {
-    matches!(
-        target,
-        "higher_order.wrap_with_set_grad_enabled"
-            | "higher_order.wrap_with_autocast"
-            | "higher_order.hints_wrapper"
-            | "higher_order.invoke_subgraph"
-            | "higher_order.wrap"
-            | "higher_order.strict_mode"
-            | "higher_order.tag_activation_checkpoint"
-            | "higher_order.wrap_activation_checkpoint"
-    )
+    WRAPPERS.contains(&target)
 }
 
 /// Replaces every wrapper of the program by its contents.
