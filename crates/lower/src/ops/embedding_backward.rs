@@ -115,7 +115,7 @@ mod tests {
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS), @r"
         aten.embedding_dense_backward.default(grad_output: f32[2, 6, 3], indices: i64[2, 6], num_weights=7, padding_idx=-1, scale_grad_by_freq=False) -> f32[7, 3]
-            ScatterND(f32[7, 3], Unsqueeze(Reshape(indices, [12]), [1]), Reshape(grad_output, [12, 3]), reduction=add)
+            ScatterND(f32[7, 3], Reshape(indices, [12, 1]), Reshape(grad_output, [12, 3]), reduction=add)
         aten.embedding_dense_backward.default(grad_output: f32[s0, s1, 3], indices: i64[s2, s3], num_weights=7, padding_idx=2, scale_grad_by_freq=True) -> f32[7, 3]
             t1 = Unsqueeze(Reshape(indices, [-1]), [1])
             t2 = ScatterND(f32[7, 3], t1, Where(Equal(t1, 2), 0.0, Reshape(grad_output, [-1, 3])), reduction=add)

@@ -1,13 +1,15 @@
-//! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape read what the first one
-//! reads; moves that bring the first order or shape back are taken out. The second keeps its origin and remembers the
+//! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape (axes of one that are put in or
+//! taken out are reshapes, too) read what the first one reads; moves that bring the first order or shape back are taken out. The second keeps its origin and remembers the
 //! calls of those that it reads through, which go if nothing else reads them; of moves that are taken out, their readers
 //! remember the calls. Makes no nodes.
 
 use modelexport_graph::ScopeId;
 use modelexport_graph::hash::HashMap;
+use modelexport_graph::shape::static_shape;
 
 use super::readers::Readers;
 use crate::ir::{Attr, Graph, Ir, Node, ValueId};
+use crate::literal::Literal;
 
 /// True if a node reads from further up.
 pub fn run(ir: &mut Ir, readers: &Readers<'_>) -> bool {
@@ -59,12 +61,14 @@ struct Move {
     from: ValueId,
     /// The order of the axes, for a transpose; a reshape otherwise.
     axes: Option<Vec<i64>>,
+    /// The axes of one that an `Unsqueeze` puts in.
+    put_in: Option<Vec<usize>>,
     /// The calls whose moves it stands for.
     calls: Vec<ScopeId>,
 }
 
 struct Merger<'a, 'p> {
-    ir: &'a Ir,
+    ir: &'a mut Ir,
     readers: &'a Readers<'p>,
     /// By value.
     moves: HashMap<ValueId, Move>,
@@ -109,12 +113,13 @@ impl Merger<'_, '_> {
             return;
         }
         let calls = if node.shared_by.is_empty() { vec![node.origin.scope] } else { node.shared_by.clone() };
-        self.moves.insert(to, Move { from, axes: axes.map(<[i64]>::to_vec), calls });
+        let put_in = put_in(node, self.ir);
+        self.moves.insert(to, Move { from, axes: axes.map(<[i64]>::to_vec), put_in, calls });
     }
 }
 
 /// Makes `node` do the work of an earlier move, too, if it can.
-fn merge(node: &mut Node, earlier: &Move, ir: &Ir) -> bool {
+fn merge(node: &mut Node, earlier: &Move, ir: &mut Ir) -> bool {
     let from = earlier.from;
     match (axes_of(node), &earlier.axes) {
         (Some(outer), Some(inner)) => {
@@ -140,8 +145,42 @@ fn merge(node: &mut Node, earlier: &Move, ir: &Ir) -> bool {
             }
             None => false,
         },
+        (None, None) if is_reshape(node) && earlier.calls == [node.origin.scope] => {
+            merge_axes_of_one(node, earlier, ir).is_some()
+        }
         _ => false,
     }
+}
+
+/// Makes an `Unsqueeze`, `Squeeze` or `Flatten` read through an earlier reshape of the same call. Across calls, what
+/// stands between two modules stays a value of its own.
+fn merge_axes_of_one(node: &mut Node, earlier: &Move, ir: &mut Ir) -> Option<()> {
+    let shape = ir.shape(*node.outputs.first()?)?;
+    let (op, operand) = match (put_in(node, ir), &earlier.put_in) {
+        (Some(outer), Some(inner)) => {
+            let kept = (0..shape.len()).filter(|axis| !outer.contains(axis));
+            let moved = kept.enumerate().filter(|(axis, _)| inner.contains(axis)).map(|(_, axis)| axis);
+            let mut axes: Vec<i64> = moved.chain(outer.iter().copied()).map(|axis| axis as i64).collect();
+            axes.sort_unstable();
+            ("Unsqueeze", axes)
+        }
+        // In the target of a `Reshape`, 0 stands for another size.
+        _ => ("Reshape", static_shape(shape).filter(|sizes| !sizes.contains(&0))?),
+    };
+    let operand = ir.add_literal(Literal::ints(&operand));
+    node.op = op.into();
+    node.inputs = vec![Some(earlier.from), Some(operand)];
+    node.attributes.clear();
+    Some(())
+}
+
+fn put_in(node: &Node, ir: &Ir) -> Option<Vec<usize>> {
+    if node.op != "Unsqueeze" || !node.domain.is_empty() {
+        return None;
+    }
+    let rank = ir.shape(*node.outputs.first()?)?.len() as i64;
+    let axes = ir.literal(node.inputs.get(1).copied().flatten()?)?.as_ints()?;
+    axes.iter().map(|&axis| usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()).collect()
 }
 
 fn copy(node: &mut Node, from: ValueId) {
@@ -173,4 +212,53 @@ fn is_plain_reshape(node: &Node, ir: &Ir) -> bool {
     }
     let target = node.inputs.get(1).copied().flatten().and_then(|target| ir.literal(target)?.as_ints());
     target.is_some_and(|target| !target.contains(&0))
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::aten::Arg;
+
+    use crate::test_calls::lowered_program;
+    use crate::test_program::{TestProgram, tensor};
+
+    /// The nodes of `steps` one after another, each an operator, its argument and the shape it gives.
+    fn lowered(sizes: &[i64], steps: &[(&str, &str, Arg, &[i64])]) -> String {
+        let mut program = TestProgram::new();
+        let mut value = program.input("x", tensor(sizes));
+        for (op, name, argument, sizes) in steps {
+            let args = [("self", Arg::Tensor(value)), (*name, argument.clone())];
+            value = program.node(op, &args, tensor(sizes));
+        }
+        lowered_program(program.outputs(&[value]))
+    }
+
+    const UNSQUEEZE: &str = "aten.unsqueeze.default";
+
+    #[test]
+    fn axes_of_one_that_are_put_in_one_after_another_are_put_in_at_once() {
+        let steps: [(_, _, _, &[i64]); 3] = [
+            (UNSQUEEZE, "dim", Arg::Int(1), &[2, 1, 3]),
+            (UNSQUEEZE, "dim", Arg::Int(0), &[1, 2, 1, 3]),
+            (UNSQUEEZE, "dim", Arg::Int(-1), &[1, 2, 1, 3, 1]),
+        ];
+        assert_eq!(lowered(&[2, 3], &steps), "Unsqueeze(x, [0, 2, 4])");
+    }
+
+    #[test]
+    fn an_axis_of_one_beside_a_reshape_is_part_of_it() {
+        let steps: [(_, _, _, &[i64]); 2] = [
+            ("aten.view.default", "size", Arg::Ints(vec![2, 2, 3]), &[2, 2, 3]),
+            (UNSQUEEZE, "dim", Arg::Int(1), &[2, 1, 2, 3]),
+        ];
+        assert_eq!(lowered(&[2, 6], &steps), "Reshape(x, [2, 1, 2, 3])");
+    }
+
+    #[test]
+    fn a_size_of_zero_is_no_target_of_a_reshape() {
+        let steps: [(_, _, _, &[i64]); 2] = [
+            ("aten.view.default", "size", Arg::Ints(vec![0, 2, 3]), &[0, 2, 3]),
+            (UNSQUEEZE, "dim", Arg::Int(1), &[0, 1, 2, 3]),
+        ];
+        assert_eq!(lowered(&[0, 6], &steps), "Unsqueeze(Reshape(x, [0, 2, 3], allowzero=1), [1])");
+    }
 }
