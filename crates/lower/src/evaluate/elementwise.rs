@@ -67,9 +67,14 @@ pub fn cast(x: &Array, to: DType) -> Option<Array> {
             }
         })
         .collect();
-    let out_of_range = |number: &Number| matches!(number, Number::Float(value) if !value.is_finite());
-    // What PyTorch gives for these depends on the machine.
-    if to.is_integer() && x.data.iter().any(out_of_range) {
+    // What PyTorch gives for other numbers depends on the machine. For all that lie below an `int64` it is the smallest
+    // one, so that the logarithm of 0, which a `Where` drops later, does not keep what is made of it.
+    let is_certain = |number: &Number| match number {
+        Number::Float(value) if to == DType::I64 => *value < -(i64::MIN as f64),
+        Number::Float(value) => value.is_finite(),
+        Number::Int(_) => true,
+    };
+    if to.is_integer() && !x.data.iter().all(is_certain) {
         return None;
     }
     Array::from_literal(&Array::new(to, x.dims.clone(), data).to_literal()?)

@@ -64,6 +64,15 @@ fn compute(node: &Node, inputs: &[Option<Array>], most: usize) -> Option<Vec<Arr
             }
             Some(vec![result])
         }
+        "Clip" => {
+            let mut result = x.clone();
+            for (op, bound) in [("Max", input(1)), ("Min", input(2))] {
+                if let Some(bound) = bound {
+                    result = elementwise::binary(op, &result, bound)?;
+                }
+            }
+            Some(vec![result])
+        }
         "Where" => one(elementwise::choose(x, input(1)?, input(2)?)),
         "Cast" => {
             let to = DType::from_onnx_code(i32::try_from(int("to", 0)).ok()?)?;
@@ -224,6 +233,24 @@ mod tests {
         assert_eq!(norm("ReduceL1"), (vec![2], vec![7.0, 2.0]));
         assert_eq!(norm("ReduceL2"), (vec![2], vec![5.0, 2.0]));
         assert_eq!(norm("ReduceSumSquare"), (vec![2], vec![25.0, 4.0]));
+    }
+
+    #[test]
+    fn a_clip_keeps_to_the_bounds_that_it_has() {
+        let (x, low, high) = (floats(&[3], &[-2.0, 0.5, 2.0]), floats(&[], &[-1.0]), floats(&[], &[1.0]));
+        assert_eq!(values(run("Clip", &[x.clone(), low.clone(), high], vec![])).1, [-1.0, 0.5, 1.0]);
+        assert_eq!(values(run("Clip", &[x, low], vec![])).1, [-1.0, 0.5, 2.0]);
+    }
+
+    /// PyTorch: `torch.tensor([0.0, 8.0]).log().long()` is `[-9223372036854775808, 2]`.
+    #[test]
+    fn minus_infinity_is_the_smallest_integer_and_what_depends_on_the_machine_is_left() {
+        let to_int = |value| run("Cast", &[floats(&[2], &[value, 2.07])], attrs![to = 7i64]);
+        assert_eq!(to_int(f64::NEG_INFINITY).unwrap().as_ints().unwrap(), [i64::MIN, 2]);
+        for value in [f64::INFINITY, f64::NAN, 1e30] {
+            assert!(to_int(value).is_none(), "{value}");
+        }
+        assert!(run("Cast", &[floats(&[1], &[f64::NEG_INFINITY])], attrs![to = 6i64]).is_none());
     }
 
     #[test]
