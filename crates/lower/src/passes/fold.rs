@@ -232,9 +232,7 @@ impl Folder<'_> {
     fn is_foldable(&self, id: ValueId, takes_parameters: bool) -> bool {
         match self.ir.value(id).and_then(|value| value.constant.as_deref()) {
             Some(Constant::Literal(_)) => true,
-            Some(Constant::Weight { weight, permutation: None, sizes: None }) => {
-                self.small_weight(*weight, takes_parameters).is_some()
-            }
+            Some(Constant::Weight { weight, .. }) => self.small_weight(*weight, takes_parameters).is_some(),
             _ => false,
         }
     }
@@ -253,31 +251,45 @@ impl Folder<'_> {
 
     /// Reads the bytes of a small weight, once.
     fn load_weight(&mut self, id: ValueId) {
-        let Some(Constant::Weight { weight, .. }) =
-            self.ir.value(id).and_then(|value| value.constant.as_deref())
-        else {
-            return;
-        };
-        if self.loaded.contains_key(&id) {
-            return;
+        if !self.loaded.contains_key(&id) {
+            let literal = self.small_literal(id);
+            self.loaded.extend(literal.map(|literal| (id, literal)));
         }
-        let Some(weight) = self.small_weight(*weight, true) else { return };
-        self.loaded.extend(loaded(weight, self.load).map(|literal| (id, literal)));
+    }
+
+    /// A small weight as it is written.
+    fn small_literal(&self, id: ValueId) -> Option<Literal> {
+        let Constant::Weight { weight, permutation, sizes } = self.ir.value(id)?.constant.as_deref()? else {
+            return None;
+        };
+        let weight = self.small_weight(*weight, true)?;
+        if let Some(axes) = permutation {
+            let data = weight.data.as_ref()?.permuted(axes)?;
+            return loaded(
+                &Weight { sizes: data.sizes.clone(), data: Some(data), ..weight.clone() },
+                self.load,
+            );
+        }
+        let mut literal = loaded(weight, self.load)?;
+        if let Some(sizes) = sizes {
+            literal.dims = sizes.iter().map(|&size| size as i64).collect();
+        }
+        Some(literal)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use modelexport_graph::aten::{Arg, Program, Weight};
-    use modelexport_graph::onnx::Model;
+    use modelexport_graph::aten::{Arg, Program};
+    use modelexport_graph::onnx::{Model, TensorData};
 
     use modelexport_graph::{ModuleId, Scopes, SourceId, Span, StridedView, row_major_strides};
 
     use crate::test_program::{TestProgram, tensor};
     use crate::{Options, lower};
 
-    /// `x + op(table)`, or `x + op(table, table)` for two names, with a `table` of zeros. `apart`: `op` is in a module of
-    /// its own.
+    /// `x + op(table)`, or `x + op(table, table)` for two names, with a parameter `table`. `apart`: `op` is in a
+    /// module of its own.
     fn lowered(sizes: &[i64], options: &Options, op: &str, names: &[&str], apart: bool) -> Model {
         let mut program = TestProgram::new();
         let x = program.input("x", tensor(sizes));
@@ -295,15 +307,27 @@ mod tests {
         exported(program, options)
     }
 
-    /// Lowers a program whose only weight is full of zeros.
+    /// Lowers a program whose only weight has the place of each element as its value.
     fn exported(mut program: Program, options: &Options) -> Model {
         let sizes = program.weights[0].sizes.clone();
         let length = 4 * sizes.iter().product::<u64>();
         let span = Span { source: SourceId(0), offset: 0, length };
         let strides = row_major_strides(&sizes);
         program.weights[0].data = Some(StridedView { span, offset: 0, sizes, strides });
-        let load = |_: &Weight| Some(vec![0; length as usize]);
-        lower(program, options, &load).unwrap().0
+        lower(program, options, &|weight| Some(places(weight.data.as_ref()?))).unwrap().0
+    }
+
+    fn places(view: &StridedView) -> Vec<u8> {
+        let place = |mut index: u64| {
+            let mut place = 0;
+            for (size, stride) in view.sizes.iter().zip(&view.strides).rev() {
+                place += index % size * stride;
+                index /= size;
+            }
+            place
+        };
+        let count = view.sizes.iter().product();
+        (0..count).flat_map(|index| (place(index) as f32).to_le_bytes()).collect()
     }
 
     fn exponential(count: i64, options: &Options, apart: bool) -> Model {
@@ -354,6 +378,24 @@ mod tests {
         };
         assert_eq!(operators(&two_layouts(90)), ["Add", "Mul"]);
         assert_eq!(operators(&two_layouts(91)), ["Transpose", "Add", "Mul"]);
+    }
+
+    /// `x + table.t()[1]` with a table of two rows.
+    #[test]
+    fn what_is_read_of_a_small_parameter_in_another_layout_is_a_constant() {
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[2]));
+        let table = program.parameter("table", tensor(&[2, 3]));
+        let turned = program.node("aten.t.default", &[("self", Arg::Tensor(table))], tensor(&[3, 2]));
+        let args = [("self", Arg::Tensor(turned)), ("dim", Arg::Int(0)), ("index", Arg::Int(1))];
+        let row = program.node("aten.select.int", &args, tensor(&[2]));
+        let args = [("self", Arg::Tensor(x)), ("other", Arg::Tensor(row))];
+        let sum = program.node("aten.add.Tensor", &args, tensor(&[2]));
+        let model = exported(program.outputs(&[sum]), &Options::default());
+        assert_eq!(operators(&model), ["Add"]);
+        let [constant] = &model.graph.initializers[..] else { panic!("{:?}", model.graph.initializers) };
+        let TensorData::Raw(bytes) = &constant.data else { panic!("{:?}", constant.data) };
+        assert_eq!(bytes[..], [1f32, 4.0].map(f32::to_le_bytes).concat());
     }
 
     #[test]
