@@ -35,6 +35,12 @@ pub fn evaluate(node: &Node, inputs: &[Option<&Literal>], most: usize) -> Option
     (literals.len() >= node.outputs.len()).then_some(literals)
 }
 
+/// The same elements with the axes in another order.
+pub fn transposed(literal: &Literal, axes: &[usize]) -> Option<Literal> {
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    layout::transpose(&Array::from_literal(literal)?, &axes)?.to_literal()
+}
+
 /// Checked before inputs are converted, which costs time.
 fn is_known(op: &str) -> bool {
     !matches!(op, "Conv" | "Gemm" | "If" | "Loop" | "Scan" | "RandomNormal" | "RandomUniform" | "Resize")

@@ -14,7 +14,7 @@ use modelexport_graph::{DType, Dim, ModuleId, ScopeId};
 
 use super::known_results::KnownResults;
 use crate::Options;
-use crate::evaluate::evaluate;
+use crate::evaluate::{evaluate, transposed};
 use crate::ir::{Attr, Constant, Graph, Ir, Node, ValueId};
 use crate::literal::Literal;
 
@@ -262,15 +262,10 @@ impl Folder<'_> {
         let Constant::Weight { weight, permutation, sizes } = self.ir.value(id)?.constant.as_deref()? else {
             return None;
         };
-        let weight = self.small_weight(*weight, true)?;
+        let mut literal = loaded(self.small_weight(*weight, true)?, self.load)?;
         if let Some(axes) = permutation {
-            let data = weight.data.as_ref()?.permuted(axes)?;
-            return loaded(
-                &Weight { sizes: data.sizes.clone(), data: Some(data), ..weight.clone() },
-                self.load,
-            );
+            return transposed(&literal, axes);
         }
-        let mut literal = loaded(weight, self.load)?;
         if let Some(sizes) = sizes {
             literal.dims = sizes.iter().map(|&size| size as i64).collect();
         }
@@ -314,20 +309,8 @@ mod tests {
         let span = Span { source: SourceId(0), offset: 0, length };
         let strides = row_major_strides(&sizes);
         program.weights[0].data = Some(StridedView { span, offset: 0, sizes, strides });
-        lower(program, options, &|weight| Some(places(weight.data.as_ref()?))).unwrap().0
-    }
-
-    fn places(view: &StridedView) -> Vec<u8> {
-        let place = |mut index: u64| {
-            let mut place = 0;
-            for (size, stride) in view.sizes.iter().zip(&view.strides).rev() {
-                place += index % size * stride;
-                index /= size;
-            }
-            place
-        };
-        let count = view.sizes.iter().product();
-        (0..count).flat_map(|index| (place(index) as f32).to_le_bytes()).collect()
+        let bytes: Vec<u8> = (0..length / 4).flat_map(|place| (place as f32).to_le_bytes()).collect();
+        lower(program, options, &|_| Some(bytes.clone())).unwrap().0
     }
 
     fn exponential(count: i64, options: &Options, apart: bool) -> Model {
