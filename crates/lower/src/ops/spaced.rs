@@ -114,9 +114,9 @@ mod tests {
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS), @r"
         aten.linspace.Scalar_Tensor(start=0, end: f32[], steps=6) -> f32[6]
-            Add(0.0, Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
+            Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
         aten.logspace.Scalar_Tensor(start=0, end: f32[], steps=6) -> f32[6]
-            Pow(10.0, Add(0.0, Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])))
+            Pow(10.0, Mul(end, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
         aten.linspace.Tensor_Scalar(start: f32[], end=3, steps=6) -> f32[6]
             Add(start, Mul(Sub(3.0, start), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
         aten.logspace.Tensor_Scalar(start: f32[], end=3, steps=6) -> f32[6]

@@ -97,8 +97,7 @@ fn passed_on(node: &Node, ir: &Ir) -> Option<ValueId> {
             let other = input(1)?;
             (is_filled(other, 0.0) && keeps(x, other)).then_some(x)
         }
-        // Adding zero turns -0.0 into 0.0, so that it is kept for floats.
-        "Add" if !ir.dtype(x)?.is_integer() => None,
+        // A zero may keep its sign, which the addition would have taken away. torch's exporter does so, too.
         "Add" | "Or" => {
             let other = input(1)?;
             if is_filled(other, 0.0) && keeps(x, other) {
@@ -126,4 +125,28 @@ fn all_true(ir: &Ir, value: ValueId) -> bool {
             && !literal.bytes.is_empty()
             && literal.bytes.iter().all(|&byte| byte != 0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::aten::Arg;
+
+    use crate::test_calls::lowered_program;
+    use crate::test_program::{TestProgram, tensor};
+
+    /// The nodes of `-(x + other)`.
+    fn sum(other: f64) -> String {
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[2]));
+        let args = [("self", Arg::Tensor(x)), ("other", Arg::Float(other))];
+        let sum = program.node("aten.add.Scalar", &args, tensor(&[2]));
+        let negative = program.node("aten.neg.default", &[("self", Arg::Tensor(sum))], tensor(&[2]));
+        lowered_program(program.outputs(&[negative]))
+    }
+
+    #[test]
+    fn adding_nothing_is_left_out_and_adding_next_to_nothing_is_not() {
+        assert_eq!(sum(0.0), "Neg(x)");
+        assert_eq!(sum(1e-8), "Neg(Add(x, 1e-8))");
+    }
 }
