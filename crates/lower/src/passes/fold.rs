@@ -277,7 +277,6 @@ impl Folder<'_> {
 mod tests {
     use modelexport_graph::aten::{Arg, Program};
     use modelexport_graph::onnx::{Model, TensorData};
-
     use modelexport_graph::{ModuleId, Scopes, SourceId, Span, StridedView, row_major_strides};
 
     use crate::test_program::{TestProgram, tensor};

@@ -1,7 +1,7 @@
 //! Reads through moves of elements: a transpose of a transpose and a reshape of a reshape (axes of one that are put in or
-//! taken out are reshapes, too) read what the first one reads; moves that bring the first order or shape back are taken out. The second keeps its origin and remembers the
-//! calls of those that it reads through, which go if nothing else reads them; of moves that are taken out, their readers
-//! remember the calls. Makes no nodes.
+//! taken out are reshapes, too) read what the first one reads; moves that bring the first order or shape back are taken
+//! out. The second keeps its origin and remembers the calls of those that it reads through, which go if nothing else
+//! reads them; of moves that are taken out, their readers remember the calls. Makes no nodes.
 
 use modelexport_graph::ScopeId;
 use modelexport_graph::hash::HashMap;
