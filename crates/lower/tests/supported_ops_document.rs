@@ -12,7 +12,7 @@ This page is generated from the registry: `BLESS=1 cargo test -p modelexport_low
 In-place variants (`add_`) are exported as the operators that they are variants of, and are not listed; `modelexport
 operators aten.add_.Tensor` shows which one that is. An archive has no node for `_operator.getitem`. `Opset` says from
 which opset on there is a lowering; where several are given, each begins a better one. `modelexport operators` shows the
-same list, with schemas.
+same operators with their schemas, without the graphs at the end of this page, which are no operators of their own.
 
 ";
 

@@ -44,7 +44,7 @@ const PRODUCT: &str = "MatMul";
 pub enum Layouts {
     /// The parameter may still be written in that layout.
     Wait,
-    /// It is read in several layouts, and each but its own becomes a constant.
+    /// The parameter has the layout that it is written in. What is made of it, and other layouts, become constants.
     Compute,
 }
 
