@@ -54,7 +54,7 @@ def message(error: Exception) -> str:
     """What went wrong; errors that are not for users come with their type."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    text = str(error).strip()
+    text = "\n".join([str(error), *getattr(error, "__notes__", ())]).strip()
     return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
 
 
