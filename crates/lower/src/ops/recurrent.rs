@@ -2,12 +2,14 @@
 //!
 //! ONNX orders the gates otherwise: the rows of weights and biases are gathered in its order (folded for weights that
 //! are small, by the runtime otherwise). PyTorch's reset gate acts after the product (`linear_before_reset`).
-//! Sequences have time first inside. Packed sequences and projected states are refused, and so is dropout between
-//! layers in training. `float64` has no kernels and is computed in `float32`.
+//! Sequences have time first inside. An `lstm` with projected states is made of `Scan` (see `support/lstm.rs`). Packed
+//! sequences are refused, and so is dropout between layers in training. `float64` has no kernels and is computed in
+//! `float32`.
 
 use modelexport_graph::{DType, Dim};
 
 use super::support::compute::single_type;
+use super::support::lstm;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -56,16 +58,19 @@ fn lower(cx: &mut Context<'_, '_>, cell: &Cell) -> Result<Outputs> {
     if cx.bool("train")? && cx.float("dropout")? > 0.0 && layers > 1 {
         return cx.refuse("dropout between layers (`train=True`) is not supported");
     }
-    let parameters: Vec<ValueId> = cx.tensors("params")?.into_iter().map(|value| cx.cast(value, compute)).collect();
+    let parameters = cx.tensors("params")?;
     let per_direction = if has_biases { 4 } else { 2 };
-    if parameters.len() as i64 != layers * directions * per_direction {
-        let reason = format!(
-            "has {} parameters where {layers} layers in {directions} directions have {}: projected states are not supported",
-            parameters.len(),
-            layers * directions * per_direction
-        );
+    let (given, cells) = (parameters.len() as i64, layers.saturating_mul(directions));
+    let expected = cells.saturating_mul(per_direction);
+    if cell.op == LSTM.op && cells > 0 && given == cells.saturating_add(expected) {
+        return lstm::projected(cx, layers, directions);
+    }
+    if given != expected {
+        let reason =
+            format!("has {given} parameters where {layers} layers in {directions} directions have {expected}");
         return cx.refuse(reason);
     }
+    let parameters: Vec<ValueId> = parameters.into_iter().map(|value| cx.cast(value, compute)).collect();
     let states = initial_states(cx, cell, compute)?;
     let hidden = hidden_size(cx, cell)?;
     let states: Vec<Vec<ValueId>> = states.into_iter().map(|state| by_layer(cx, state, layers, directions)).collect();

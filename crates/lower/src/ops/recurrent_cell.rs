@@ -3,6 +3,7 @@
 use modelexport_graph::DType;
 
 use super::support::compute::{formula_type, tensor_as, tensor_opt_as};
+use super::support::lstm;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -13,7 +14,7 @@ pub static ROWS: &[Row] = &[
     Row::new(
         "aten.lstm_cell.default",
         "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
-        lstm,
+        long_short,
     ),
     Row::new(
         "aten.gru_cell.default",
@@ -62,7 +63,7 @@ fn plain(cx: &mut Context<'_, '_>, activation: &'static str) -> Result<Outputs> 
     Ok(cx.cast(y, dtype).into())
 }
 
-fn lstm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+fn long_short(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let compute = formula_type(dtype);
     let states: Vec<ValueId> = cx.tensors("hx")?.into_iter().map(|state| cx.cast(state, compute)).collect();
@@ -70,17 +71,7 @@ fn lstm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (from_input, from_state) = products(cx, *hidden, compute)?;
     let sum = cx.emit("Add", &[from_input, from_state], vec![]);
     let size = gate_size(cx, 4)?;
-    let gates = cx.split(sum, &[size; 4], -1);
-    let [input, forget, new, output] = gates.as_slice() else { return cx.refuse("has no gates") };
-    let input = cx.emit("Sigmoid", &[*input], vec![]);
-    let forget = cx.emit("Sigmoid", &[*forget], vec![]);
-    let new = cx.emit("Tanh", &[*new], vec![]);
-    let output = cx.emit("Sigmoid", &[*output], vec![]);
-    let kept = cx.emit("Mul", &[forget, *memory], vec![]);
-    let added = cx.emit("Mul", &[input, new], vec![]);
-    let memory = cx.emit("Add", &[kept, added], vec![]);
-    let bounded = cx.emit("Tanh", &[memory], vec![]);
-    let hidden = cx.emit("Mul", &[output, bounded], vec![]);
+    let (hidden, memory) = lstm::gates(cx, sum, *memory, size)?;
     let (hidden, memory) = (cx.cast(hidden, dtype), cx.cast(memory, dtype));
     Ok([hidden, memory].into())
 }
