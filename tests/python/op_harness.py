@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from modelexport import dynamic_recurrence
 from torch.utils import _pytree
 
 from op_cases import Case
@@ -79,7 +80,7 @@ def capture(case: Case) -> tuple[Wrapper, torch.export.ExportedProgram]:
     if case.dynamic:
         shapes = (tuple({axis: torch.export.Dim.DYNAMIC for axis in case.dynamic.get(i, {})} or None
                         for i in range(len(inputs))),)
-    with torch.no_grad():
+    with torch.no_grad(), dynamic_recurrence():
         return module, torch.export.export(module, inputs, dynamic_shapes=shapes, strict=False)
 
 

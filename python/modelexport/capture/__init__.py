@@ -9,18 +9,12 @@ from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from modelexport.capture import hollow, shapes
+from modelexport.capture.fixed_sizes import fixed_sizes_explained
 from modelexport.capture.lock import CAPTURE_LOCK
 from modelexport.capture.program import LiveProgram, live_program, user_inputs
 from modelexport.capture.recurrent import dynamic_recurrence
 from modelexport.capture.results import plain_results
 from modelexport.capture.state import untouched
-
-FIXED_SIZE = (
-    "modelexport: the model takes the size of a dimension that shall be dynamic as a plain number: in a Python loop over "
-    "it, in `int()` or `range()`, or in a layer that is made for one size. Leave the dimension out of the dynamic ones, or "
-    "put tensor operations in place of the loop (nn.LSTM, nn.GRU and nn.RNN take any length). TORCH_LOGS=+dynamic shows "
-    "the line."
-)
 
 
 def capture_module(
@@ -51,13 +45,9 @@ def captured(
 ) -> ExportedProgram:
     """What `torch.export` makes of a model, which is left as it was. The caller holds the lock."""
     # A strict capture would read the code of the hook, too.
-    with untouched(model), nullcontext() if strict else plain_results(model), dynamic_recurrence():
-        try:
-            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
-        except torch._dynamo.exc.UserError as error:
-            if "specialized it to be a constant" in str(error):
-                error.add_note(FIXED_SIZE)
-            raise
+    hooks = nullcontext() if strict else plain_results(model)
+    with untouched(model), hooks, dynamic_recurrence(), fixed_sizes_explained():
+        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
 
 
 def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tuple[LiveProgram, list[str]]:

@@ -35,7 +35,7 @@ def dynamic_recurrence() -> Iterator[None]:
     `modelexport.export` does it by itself. Around your own capture it is needed where the length is dynamic:
 
         with modelexport.dynamic_recurrence():
-            program = torch.export.export(model, args, dynamic_shapes=({0: "batch", 1: "length"},))
+            program = torch.export.export(model, args, dynamic_shapes=({1: torch.export.Dim("length")},))
 
     Captures of other threads are not affected.
     """

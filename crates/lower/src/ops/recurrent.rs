@@ -13,7 +13,7 @@ use super::support::lstm;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
-use crate::ir::{Attrs, ValueId};
+use crate::ir::{Attr, Attrs, ValueId};
 use crate::registry::{Outputs, Row};
 
 macro_rules! schema {
@@ -71,9 +71,10 @@ fn lower(cx: &mut Context<'_, '_>, cell: &Cell) -> Result<Outputs> {
         return cx.refuse(reason);
     }
     let parameters: Vec<ValueId> = parameters.into_iter().map(|value| cx.cast(value, compute)).collect();
-    let states = initial_states(cx, cell, compute)?;
+    let states = if cell.op == LSTM.op { cx.tensors("hx")? } else { vec![cx.tensor("hx")?] };
+    let states: Vec<Vec<ValueId>> =
+        states.into_iter().map(|state| by_layer(cx, state, compute, layers, directions)).collect();
     let hidden = hidden_size(cx, cell)?;
-    let states: Vec<Vec<ValueId>> = states.into_iter().map(|state| by_layer(cx, state, layers, directions)).collect();
 
     let batch_first = cx.bool("batch_first")?;
     let x = cx.tensor("input")?;
@@ -150,12 +151,6 @@ fn attributes(cell: &Cell, hidden: i64, directions: i64) -> Attrs {
     attributes
 }
 
-/// The hidden state, and the cell state of an LSTM.
-fn initial_states(cx: &mut Context<'_, '_>, cell: &Cell, compute: DType) -> Result<Vec<ValueId>> {
-    let states = if cell.op == "LSTM" { cx.tensors("hx")? } else { vec![cx.tensor("hx")?] };
-    Ok(states.into_iter().map(|state| cx.cast(state, compute)).collect())
-}
-
 fn hidden_size(cx: &Context<'_, '_>, cell: &Cell) -> Result<i64> {
     let weights = cx.metas("params");
     let rows = weights.first().and_then(|meta| meta.sizes.first()).and_then(Dim::as_static);
@@ -165,10 +160,30 @@ fn hidden_size(cx: &Context<'_, '_>, cell: &Cell) -> Result<i64> {
     }
 }
 
-/// `[layers * directions, batch, hidden]` as one tensor for each layer.
-fn by_layer(cx: &mut Context<'_, '_>, state: ValueId, layers: i64, directions: i64) -> Vec<ValueId> {
+/// `[layers * directions, batch, hidden]` as one tensor for each layer; none where ONNX starts from the same by itself.
+fn by_layer(
+    cx: &mut Context<'_, '_>,
+    state: ValueId,
+    dtype: DType,
+    layers: i64,
+    directions: i64,
+) -> Vec<ValueId> {
+    if is_filled_with_zero(cx, state) {
+        return Vec::new();
+    }
+    let state = cx.cast(state, dtype);
     let sizes: Vec<i64> = (0..layers).map(|_| directions).collect();
     cx.split(state, &sizes, 0)
+}
+
+/// Whether a node fills a tensor with zeros, as `torch.nn` does for a state that is not given.
+fn is_filled_with_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
+    let node = cx.nodes_from(0).iter().rev().find(|node| node.outputs.contains(&value));
+    node.is_some_and(|node| {
+        let fill = node.attributes.iter().find(|(name, _)| *name == "value");
+        node.op == "ConstantOfShape"
+            && matches!(fill, Some((_, Attr::Tensor(one))) if one.bytes.iter().all(|&byte| byte == 0))
+    })
 }
 
 /// Weights of the input, of the hidden state, and biases, each with an axis for the directions.
@@ -216,8 +231,11 @@ fn reorder(cx: &mut Context<'_, '_>, cell: &Cell, value: ValueId, hidden: i64) -
 mod tests {
     use insta::assert_snapshot;
 
+    use modelexport_graph::aten::Arg;
+
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, lowered_program};
+    use crate::test_program::{TestProgram, tensor};
 
     #[test]
     fn rows_as_onnx() {
@@ -226,7 +244,7 @@ mod tests {
             t1 = Concat(Gather(params_2, i64[20], axis=0), Gather(params_3, i64[20], axis=0), axis=0)
             t2, t3, t4 = LSTM(input, Unsqueeze(Gather(params_0, i64[20], axis=0), [0]), Unsqueeze(Gather(params_1, i64[20], axis=0), [0]), Unsqueeze(t1, [0]), None, hx_0, hx_1, hidden_size=5)
             Squeeze(t2, [1]), t3, t4
-        aten.lstm.input(input: f32[s0, 6, 3], hx: [f32[4, s0, 5], f32[4, s0, 5]], params: param [f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, 6, 10], f32[4, s0, 5], f32[4, s0, 5])
+        aten.lstm.input(input: f32[s0, s1, 3], hx: [f32[4, s0, 5], f32[4, s0, 5]], params: param [f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5], f32[4, s0, 5])
             t1, t2 = Split(hx_0, [2, 2], axis=0)
             t3, t4 = Split(hx_1, [2, 2], axis=0)
             t5 = Concat(Gather(params_2, i64[20], axis=0), Gather(params_3, i64[20], axis=0), axis=0)
@@ -238,13 +256,13 @@ mod tests {
             t13 = Concat(Gather(params_14, i64[20], axis=0), Gather(params_15, i64[20], axis=0), axis=0)
             t14 = Concat(Unsqueeze(Gather(params_8, i64[20], axis=0), [0]), Unsqueeze(Gather(params_12, i64[20], axis=0), [0]), axis=0)
             t15 = Concat(Unsqueeze(Gather(params_9, i64[20], axis=0), [0]), Unsqueeze(Gather(params_13, i64[20], axis=0), [0]), axis=0)
-            t16, t17, t18 = LSTM(Reshape(Transpose(t9, perm=[0, 2, 1, 3]), [6, 0, 10]), t14, t15, Concat(Unsqueeze(t12, [0]), Unsqueeze(t13, [0]), axis=0), None, t2, t4, hidden_size=5, direction=bidirectional)
-            Reshape(Transpose(t16, perm=[2, 0, 1, 3]), [0, 6, 10]), Concat(t10, t17, axis=0), Concat(t11, t18, axis=0)
+            t16, t17, t18 = LSTM(Reshape(Transpose(t9, perm=[0, 2, 1, 3]), [0, 0, 10]), t14, t15, Concat(Unsqueeze(t12, [0]), Unsqueeze(t13, [0]), axis=0), None, t2, t4, hidden_size=5, direction=bidirectional)
+            Reshape(Transpose(t16, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t10, t17, axis=0), Concat(t11, t18, axis=0)
         aten.gru.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[15, 3], f32[15, 5], f32[15], f32[15]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
             t1 = Concat(Gather(params_2, i64[15], axis=0), Gather(params_3, i64[15], axis=0), axis=0)
             t2, t3 = GRU(input, Unsqueeze(Gather(params_0, i64[15], axis=0), [0]), Unsqueeze(Gather(params_1, i64[15], axis=0), [0]), Unsqueeze(t1, [0]), None, hx, hidden_size=5, linear_before_reset=1)
             Squeeze(t2, [1]), t3
-        aten.gru.input(input: f32[s0, 6, 3], hx: f32[4, s0, 5], params: param [f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, 6, 10], f32[4, s0, 5])
+        aten.gru.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
             t1, t2 = Split(hx, [2, 2], axis=0)
             t3 = Concat(Gather(params_2, i64[15], axis=0), Gather(params_3, i64[15], axis=0), axis=0)
             t4 = Concat(Gather(params_6, i64[15], axis=0), Gather(params_7, i64[15], axis=0), axis=0)
@@ -255,28 +273,64 @@ mod tests {
             t10 = Concat(Gather(params_14, i64[15], axis=0), Gather(params_15, i64[15], axis=0), axis=0)
             t11 = Concat(Unsqueeze(Gather(params_8, i64[15], axis=0), [0]), Unsqueeze(Gather(params_12, i64[15], axis=0), [0]), axis=0)
             t12 = Concat(Unsqueeze(Gather(params_9, i64[15], axis=0), [0]), Unsqueeze(Gather(params_13, i64[15], axis=0), [0]), axis=0)
-            t13, t14 = GRU(Reshape(Transpose(t7, perm=[0, 2, 1, 3]), [6, 0, 10]), t11, t12, Concat(Unsqueeze(t9, [0]), Unsqueeze(t10, [0]), axis=0), None, t2, hidden_size=5, direction=bidirectional, linear_before_reset=1)
-            Reshape(Transpose(t13, perm=[2, 0, 1, 3]), [0, 6, 10]), Concat(t8, t14, axis=0)
+            t13, t14 = GRU(Reshape(Transpose(t7, perm=[0, 2, 1, 3]), [0, 0, 10]), t11, t12, Concat(Unsqueeze(t9, [0]), Unsqueeze(t10, [0]), axis=0), None, t2, hidden_size=5, direction=bidirectional, linear_before_reset=1)
+            Reshape(Transpose(t13, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t8, t14, axis=0)
         aten.rnn_tanh.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
             t1, t2 = RNN(input, params_0, params_1, Unsqueeze(Concat(params_2, params_3, axis=0), [0]), None, hx, hidden_size=5)
             Squeeze(t1, [1]), t2
-        aten.rnn_tanh.input(input: f32[s0, 6, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, 6, 10], f32[4, s0, 5])
+        aten.rnn_tanh.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
             t1, t2 = Split(hx, [2, 2], axis=0)
             t3 = Concat(Unsqueeze(Concat(params_2, params_3, axis=0), [0]), Unsqueeze(Concat(params_6, params_7, axis=0), [0]), axis=0)
             t4, t5 = RNN(Transpose(input, perm=[1, 0, 2]), Concat(params_0, params_4, axis=0), Concat(params_1, params_5, axis=0), t3, None, t1, hidden_size=5, direction=bidirectional)
             t6 = Concat(Unsqueeze(Concat(params_10, params_11, axis=0), [0]), Unsqueeze(Concat(params_14, params_15, axis=0), [0]), axis=0)
-            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [6, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional)
-            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 6, 10]), Concat(t5, t8, axis=0)
+            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [0, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional)
+            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t5, t8, axis=0)
         aten.rnn_relu.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
             t1, t2 = RNN(input, params_0, params_1, Unsqueeze(Concat(params_2, params_3, axis=0), [0]), None, hx, hidden_size=5, activations=[Relu])
             Squeeze(t1, [1]), t2
-        aten.rnn_relu.input(input: f32[s0, 6, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, 6, 10], f32[4, s0, 5])
+        aten.rnn_relu.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
             t1, t2 = Split(hx, [2, 2], axis=0)
             t3 = Concat(Unsqueeze(Concat(params_2, params_3, axis=0), [0]), Unsqueeze(Concat(params_6, params_7, axis=0), [0]), axis=0)
             t4, t5 = RNN(Transpose(input, perm=[1, 0, 2]), Concat(params_0, params_4, axis=0), Concat(params_1, params_5, axis=0), t3, None, t1, hidden_size=5, direction=bidirectional, activations=[Relu, Relu])
             t6 = Concat(Unsqueeze(Concat(params_10, params_11, axis=0), [0]), Unsqueeze(Concat(params_14, params_15, axis=0), [0]), axis=0)
-            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [6, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional, activations=[Relu, Relu])
-            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 6, 10]), Concat(t5, t8, axis=0)
+            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [0, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional, activations=[Relu, Relu])
+            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t5, t8, axis=0)
+        ");
+    }
+
+    /// A layer that starts from what `target` fills; there is no node for small tensors, which are constants.
+    fn started_from(target: &str) -> String {
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[6, 2000, 3]));
+        let shape = Arg::Ints(vec![1, 2000, 5]);
+        let state = program.node(target, &[("size", shape)], tensor(&[1, 2000, 5]));
+        let parameters = [("w", vec![5, 3]), ("r", vec![5, 5])];
+        let parameters = parameters.map(|(name, sizes)| program.parameter(name, tensor(&sizes)));
+        let arguments = [
+            ("input", Arg::Tensor(x)),
+            ("hx", Arg::Tensor(state)),
+            ("params", Arg::Tensors(parameters.to_vec())),
+            ("has_biases", Arg::Bool(false)),
+            ("num_layers", Arg::Int(1)),
+            ("dropout", Arg::Float(0.0)),
+            ("train", Arg::Bool(false)),
+            ("bidirectional", Arg::Bool(false)),
+            ("batch_first", Arg::Bool(false)),
+        ];
+        let metas = [tensor(&[6, 2000, 5]), tensor(&[1, 2000, 5])];
+        let results = program.nodes("aten.rnn_tanh.input", &arguments, &metas);
+        lowered_program(program.outputs(&results))
+    }
+
+    #[test]
+    fn a_state_of_zeros_is_left_out() {
+        assert_snapshot!(started_from("aten.zeros.default"), @r"
+        t1, t2 = RNN(x, w, r, hidden_size=5)
+        Squeeze(t1, [1]), t2
+        ");
+        assert_snapshot!(started_from("aten.ones.default"), @r"
+        t1, t2 = RNN(x, w, r, None, None, f32[1, 2000, 5], hidden_size=5)
+        Squeeze(t1, [1]), t2
         ");
     }
 }

@@ -65,6 +65,11 @@ pub(crate) fn lowered_program(program: Program) -> String {
     text(program, Options::default().opset)
 }
 
+/// The ONNX nodes that a call becomes.
+pub(crate) fn lowered_call(call: &str) -> String {
+    at_opset(call, Options::default().opset)
+}
+
 /// Why a call cannot be lowered.
 pub(crate) fn refused(call: &str) -> String {
     match lower(parse::program(call), &Options::default(), &|_| None) {

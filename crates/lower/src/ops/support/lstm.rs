@@ -152,3 +152,35 @@ impl Layer<'_> {
         Ok([*hidden, *memory, *shown])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::test_calls::lowered_call;
+
+    #[test]
+    fn projected_states_as_onnx() {
+        let call = "aten.lstm.input(input: f32[s0, s1, 3], hx: [f32[2, s0, 2], f32[2, s0, 5]], params: param [f32[20, 3], f32[20, 2], f32[20], f32[20], f32[2, 5], f32[20, 3], f32[20, 2], f32[20], f32[20], f32[2, 5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 4], f32[2, s0, 2], f32[2, s0, 5])";
+        assert_snapshot!(lowered_call(call), @r"
+        t1, t2 = Split(hx_0, [1, 1], axis=0)
+        t3, t4 = Split(hx_1, [1, 1], axis=0)
+        t5 = Transpose(input, perm=[1, 0, 2])
+        t6 = Add(MatMul(t5, params_0.permute(1,0)), Add(params_2, params_3))
+        t16, t17, t18 = Scan(Squeeze(t1, [0]), Squeeze(t3, [0]), t6, body=(t7, t8, t9) {
+            t10, t11, t12, t13 = Split(Gemm(t7, params_1, t9, transB=1), [5, 5, 5, 5], axis=-1)
+            t14 = Add(Mul(Sigmoid(t11), t8), Mul(Sigmoid(t10), Tanh(t12)))
+            t15 = Gemm(Mul(Sigmoid(t13), Tanh(t14)), params_4, transB=1)
+            t15, t14, Identity(t15)
+        }, num_scan_inputs=1)
+        t19 = Add(MatMul(t5, params_5.permute(1,0)), Add(params_7, params_8))
+        t29, t30, t31 = Scan(Squeeze(t2, [0]), Squeeze(t4, [0]), t19, body=(t20, t21, t22) {
+            t23, t24, t25, t26 = Split(Gemm(t20, params_6, t22, transB=1), [5, 5, 5, 5], axis=-1)
+            t27 = Add(Mul(Sigmoid(t24), t21), Mul(Sigmoid(t23), Tanh(t25)))
+            t28 = Gemm(Mul(Sigmoid(t26), Tanh(t27)), params_9, transB=1)
+            t28, t27, Identity(t28)
+        }, num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1])
+        Transpose(Concat(t18, t31, axis=2), perm=[1, 0, 2]), Concat(Unsqueeze(t16, [0]), Unsqueeze(t29, [0]), axis=0), Concat(Unsqueeze(t17, [0]), Unsqueeze(t30, [0]), axis=0)
+        ");
+    }
+}
