@@ -13,9 +13,11 @@ _AS_A_NUMBER = (
     "tensor operations in place of the loop (nn.LSTM, nn.GRU and nn.RNN take any length). TORCH_LOGS=+dynamic shows the "
     "line."
 )
-# By what torch says.
+# By what torch says; the first that fits.
 _NOTES = {
     "0/1 specialized": _OF_ONE,
+    "to be a constant (0)": _OF_ONE,
+    "to be a constant (1)": _OF_ONE,
     "specialized it to be a constant": _AS_A_NUMBER,
     "was inferred to be a constant": _AS_A_NUMBER,
     "inferred a static shape of": _AS_A_NUMBER,
