@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+from contextlib import nullcontext
 
 import modelexport
 import numpy as np
@@ -185,6 +186,21 @@ def test_an_archive_of_ones_own_capture(tmp_path):
     again = torch.export.load(tmp_path / "m.pt2").module()
     x = model.inputs(3, 11)
     assert torch.equal(again(*x)[0], model(*x)[0])
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True, "num_layers": 2}, {"batch_first": True}])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_shapes_and_strides_are_those_of_torchs_own_capture(kind, options):
+    model = seeded(lambda: Layer(kind, False, **options))
+
+    def results(context) -> list:
+        with context:
+            program = torch.export.export(model, model.inputs(*SIZES[0]))
+        (output,) = (node for node in program.graph.nodes if node.op == "output")
+        metas = [node.meta["val"] for node in output.args[0]]
+        return [(meta.shape, meta.stride(), meta.dtype, meta.requires_grad) for meta in metas]
+
+    assert results(modelexport.dynamic_recurrence()) == results(nullcontext())
 
 
 OPERATORS = [

@@ -41,15 +41,10 @@ def dynamic_recurrence() -> Iterator[None]:
     """
     with CAPTURE_LOCK:
         owner = _Owner()
-        replaced = [
-            _Replaced(overload, kernel(overload, owner))
-            for name in _LAYERS
-            for overload, kernel in (
-                (getattr(torch.ops.aten, name).input, _one_step),
-                (getattr(torch.ops.aten, name).data, _packed),
-            )
-        ]
-        replaced.append(_Replaced(pack := torch.ops.aten._pack_padded_sequence.default, _packed(pack, owner)))
+        layers = [getattr(torch.ops.aten, name) for name in _LAYERS]
+        packed = [torch.ops.aten._pack_padded_sequence.default, *(layer.data for layer in layers)]
+        replaced = [_Replaced(layer.input, _one_step(layer.input, owner)) for layer in layers]
+        replaced += [_Replaced(overload, _packed(overload, owner)) for overload in packed]
         try:
             yield
         finally:

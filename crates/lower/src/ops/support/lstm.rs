@@ -38,7 +38,8 @@ pub(crate) fn projected(cx: &mut Context<'_, '_>, layers: i64, directions: i64) 
     let dtype = cx.out()?.dtype;
     let compute = formula_type(dtype);
     let batch_first = cx.bool("batch_first")?;
-    let parameters: Vec<ValueId> = cx.tensors("params")?.into_iter().map(|value| cx.cast(value, compute)).collect();
+    let parameters: Vec<ValueId> =
+        cx.tensors("params")?.into_iter().map(|value| cx.cast(value, compute)).collect();
     let states: Vec<ValueId> = cx.tensors("hx")?.into_iter().map(|value| cx.cast(value, compute)).collect();
     let metas = cx.metas("hx");
     let ([hidden, memory], [hidden_meta, memory_meta]) = (states.as_slice(), metas.as_slice()) else {
@@ -141,7 +142,8 @@ impl Layer<'_> {
 
         let mut attributes = attrs![body = body, num_scan_inputs = 1];
         if self.is_reversed {
-            attributes.extend(attrs![scan_input_directions = vec![1i64], scan_output_directions = vec![1i64]]);
+            attributes
+                .extend(attrs![scan_input_directions = vec![1i64], scan_output_directions = vec![1i64]]);
         }
         let [hidden, memory] = self.start;
         let results = cx.emit_many("Scan", &[Some(hidden), Some(memory), Some(products)], attributes, 3);
