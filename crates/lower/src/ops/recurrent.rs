@@ -9,11 +9,12 @@
 use modelexport_graph::{DType, Dim};
 
 use super::support::compute::single_type;
+use super::support::fill::is_filled_with_zero;
 use super::support::lstm;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
-use crate::ir::{Attr, Attrs, ValueId};
+use crate::ir::{Attrs, ValueId};
 use crate::registry::{Outputs, Row};
 
 macro_rules! schema {
@@ -174,16 +175,6 @@ fn by_layer(
     let state = cx.cast(state, dtype);
     let sizes: Vec<i64> = (0..layers).map(|_| directions).collect();
     cx.split(state, &sizes, 0)
-}
-
-/// Whether a node fills a tensor with zeros, as `torch.nn` does for a state that is not given.
-fn is_filled_with_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
-    let node = cx.nodes_from(0).iter().rev().find(|node| node.outputs.contains(&value));
-    node.is_some_and(|node| {
-        let fill = node.attributes.iter().find(|(name, _)| *name == "value");
-        node.op == "ConstantOfShape"
-            && matches!(fill, Some((_, Attr::Tensor(one))) if one.bytes.iter().all(|&byte| byte == 0))
-    })
 }
 
 /// Weights of the input, of the hidden state, and biases, each with an axis for the directions.

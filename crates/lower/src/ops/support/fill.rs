@@ -6,7 +6,7 @@ use modelexport_graph::{DType, Dim};
 use crate::attrs;
 use crate::context::{Context, Scalar};
 use crate::error::Result;
-use crate::ir::ValueId;
+use crate::ir::{Attr, ValueId};
 use crate::literal::{Literal, Number};
 
 /// Constants up to this size are written out; larger ones are made by a node, which folding may still turn into a
@@ -83,4 +83,14 @@ fn shape_of(cx: &mut Context<'_, '_>, sizes: &[Dim], like: Option<ValueId>) -> R
         }
         _ => cx.shape_value(sizes),
     }
+}
+
+/// Whether a node of the open graph fills this tensor with zeros, as [`filled`] does for sizes that are not known.
+pub(crate) fn is_filled_with_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
+    let node = cx.nodes_from(0).iter().rev().find(|node| node.outputs.contains(&value));
+    node.is_some_and(|node| {
+        let fill = node.attributes.iter().find(|(name, _)| *name == "value");
+        node.op == "ConstantOfShape"
+            && matches!(fill, Some((_, Attr::Tensor(one))) if one.bytes.iter().all(|&byte| byte == 0))
+    })
 }

@@ -4,9 +4,10 @@
 //! over the time with the cell as its body, one for each direction; the products with the input are one `MatMul` for all
 //! steps.
 
-use modelexport_graph::Dim;
+use modelexport_graph::{DType, Dim};
 
 use super::compute::{formula_type, tensor_as};
+use super::fill::{filled, is_filled_with_zero};
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -40,8 +41,7 @@ pub(crate) fn projected(cx: &mut Context<'_, '_>, layers: i64, directions: i64) 
     let batch_first = cx.bool("batch_first")?;
     let parameters: Vec<ValueId> =
         cx.tensors("params")?.into_iter().map(|value| cx.cast(value, compute)).collect();
-    let states: Vec<ValueId> = cx.tensors("hx")?.into_iter().map(|value| cx.cast(value, compute)).collect();
-    let metas = cx.metas("hx");
+    let (states, metas) = (cx.tensors("hx")?, cx.metas("hx"));
     let ([hidden, memory], [hidden_meta, memory_meta]) = (states.as_slice(), metas.as_slice()) else {
         return cx.wrong("hx", "two tensors", states.len());
     };
@@ -51,22 +51,23 @@ pub(crate) fn projected(cx: &mut Context<'_, '_>, layers: i64, directions: i64) 
         _ => None,
     };
     let Some(size) = size else { return cx.wrong("hx", "states of known size", &metas) };
-    let cells = vec![1; (layers * directions) as usize];
-    let first_states = [*hidden, *memory].map(|state| cx.split(state, &cells, 0));
+    let cells = layers * directions;
+    let [hidden_look, memory_look] = &looks;
+    let hiddens = by_cell(cx, *hidden, hidden_look, compute, cells)?;
+    let memories = by_cell(cx, *memory, memory_look, compute, cells)?;
 
     let mut x = tensor_as(cx, "input", compute)?;
     if batch_first {
         x = cx.transpose(x, &[1, 0, 2]);
     }
-    let count = parameters.len() / cells.len();
-    let [hiddens, memories] = &first_states;
-    let starts = parameters.chunks(count).zip(hiddens.iter().zip(memories));
+    let count = parameters.len() / cells as usize;
+    let starts = parameters.chunks(count).zip(hiddens.into_iter().zip(memories));
     let mut sequences = Vec::new();
     let mut last_states = [Vec::new(), Vec::new()];
-    for (index, (weights, (&hidden, &memory))) in (0i64..).zip(starts) {
+    for (index, (weights, (hidden, memory))) in (0i64..).zip(starts) {
         let direction = index % directions;
-        let start = [hidden, memory].map(|state| cx.squeeze(state, &[0]));
-        let layer = Layer { weights, start, looks: &looks, size, is_reversed: direction == 1 };
+        let layer =
+            Layer { weights, start: [hidden, memory], looks: &looks, size, is_reversed: direction == 1 };
         let [last_hidden, last_memory, y] = layer.scan(cx, x)?;
         for (states, state) in last_states.iter_mut().zip([last_hidden, last_memory]) {
             states.push(cx.unsqueeze(state, &[0]));
@@ -86,6 +87,28 @@ pub(crate) fn projected(cx: &mut Context<'_, '_>, layers: i64, directions: i64) 
         results.push(cx.cast(state, dtype));
     }
     Ok(results.into())
+}
+
+/// `[cells, batch, size]` as one tensor for each cell, which has the shape `look`.
+fn by_cell(
+    cx: &mut Context<'_, '_>,
+    state: ValueId,
+    look: &[Dim],
+    dtype: DType,
+    cells: i64,
+) -> Result<Vec<ValueId>> {
+    if is_filled_with_zero(cx, state) {
+        return Ok(vec![filled(cx, look, dtype, 0.0, None)?; cells as usize]);
+    }
+    let state = cx.cast(state, dtype);
+    if cells == 1 {
+        return Ok(vec![cx.squeeze(state, &[0])]);
+    }
+    let taken = (0..cells).map(|cell| {
+        let index = cx.const_int(cell);
+        cx.emit("Gather", &[state, index], attrs![axis = 0])
+    });
+    Ok(taken.collect())
 }
 
 /// One layer in one direction.
@@ -165,24 +188,22 @@ mod tests {
     fn projected_states_as_onnx() {
         let call = "aten.lstm.input(input: f32[s0, s1, 3], hx: [f32[2, s0, 2], f32[2, s0, 5]], params: param [f32[20, 3], f32[20, 2], f32[20], f32[20], f32[2, 5], f32[20, 3], f32[20, 2], f32[20], f32[20], f32[2, 5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 4], f32[2, s0, 2], f32[2, s0, 5])";
         assert_snapshot!(lowered_call(call), @r"
-        t1, t2 = Split(hx_0, [1, 1], axis=0)
-        t3, t4 = Split(hx_1, [1, 1], axis=0)
-        t5 = Transpose(input, perm=[1, 0, 2])
-        t6 = Add(MatMul(t5, params_0.permute(1,0)), Add(params_2, params_3))
-        t16, t17, t18 = Scan(Squeeze(t1, [0]), Squeeze(t3, [0]), t6, body=(t7, t8, t9) {
-            t10, t11, t12, t13 = Split(Gemm(t7, params_1, t9, transB=1), [5, 5, 5, 5], axis=-1)
-            t14 = Add(Mul(Sigmoid(t11), t8), Mul(Sigmoid(t10), Tanh(t12)))
-            t15 = Gemm(Mul(Sigmoid(t13), Tanh(t14)), params_4, transB=1)
-            t15, t14, Identity(t15)
+        t1 = Transpose(input, perm=[1, 0, 2])
+        t2 = Add(MatMul(t1, params_0.permute(1,0)), Add(params_2, params_3))
+        t12, t13, t14 = Scan(Gather(hx_0, 0, axis=0), Gather(hx_1, 0, axis=0), t2, body=(t3, t4, t5) {
+            t6, t7, t8, t9 = Split(Gemm(t3, params_1, t5, transB=1), [5, 5, 5, 5], axis=-1)
+            t10 = Add(Mul(Sigmoid(t7), t4), Mul(Sigmoid(t6), Tanh(t8)))
+            t11 = Gemm(Mul(Sigmoid(t9), Tanh(t10)), params_4, transB=1)
+            t11, t10, Identity(t11)
         }, num_scan_inputs=1)
-        t19 = Add(MatMul(t5, params_5.permute(1,0)), Add(params_7, params_8))
-        t29, t30, t31 = Scan(Squeeze(t2, [0]), Squeeze(t4, [0]), t19, body=(t20, t21, t22) {
-            t23, t24, t25, t26 = Split(Gemm(t20, params_6, t22, transB=1), [5, 5, 5, 5], axis=-1)
-            t27 = Add(Mul(Sigmoid(t24), t21), Mul(Sigmoid(t23), Tanh(t25)))
-            t28 = Gemm(Mul(Sigmoid(t26), Tanh(t27)), params_9, transB=1)
-            t28, t27, Identity(t28)
+        t15 = Add(MatMul(t1, params_5.permute(1,0)), Add(params_7, params_8))
+        t25, t26, t27 = Scan(Gather(hx_0, 1, axis=0), Gather(hx_1, 1, axis=0), t15, body=(t16, t17, t18) {
+            t19, t20, t21, t22 = Split(Gemm(t16, params_6, t18, transB=1), [5, 5, 5, 5], axis=-1)
+            t23 = Add(Mul(Sigmoid(t20), t17), Mul(Sigmoid(t19), Tanh(t21)))
+            t24 = Gemm(Mul(Sigmoid(t22), Tanh(t23)), params_9, transB=1)
+            t24, t23, Identity(t24)
         }, num_scan_inputs=1, scan_input_directions=[1], scan_output_directions=[1])
-        Transpose(Concat(t18, t31, axis=2), perm=[1, 0, 2]), Concat(Unsqueeze(t16, [0]), Unsqueeze(t29, [0]), axis=0), Concat(Unsqueeze(t17, [0]), Unsqueeze(t30, [0]), axis=0)
+        Transpose(Concat(t14, t27, axis=2), perm=[1, 0, 2]), Concat(Unsqueeze(t12, [0]), Unsqueeze(t25, [0]), axis=0), Concat(Unsqueeze(t13, [0]), Unsqueeze(t26, [0]), axis=0)
         ");
     }
 }
