@@ -278,6 +278,16 @@ def test_packed_sequences_are_refused_with_what_to_do(kind, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("kind", LAYERS)
+def test_sequences_without_steps_are_refused_as_by_pytorch(kind, tmp_path):
+    model = seeded(lambda: Layer(kind, False))
+    message = "Expected sequence length to be larger than 0 in RNN"
+    with pytest.raises(RuntimeError, match=message):
+        model(torch.randn(0, 2, 6))
+    with pytest.raises(RuntimeError, match=message):
+        modelexport.export(model, torch.randn(0, 2, 6), tmp_path / "m.onnx")
+
+
 class OwnLoop(nn.Module):
     def __init__(self):
         super().__init__()

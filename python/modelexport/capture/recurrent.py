@@ -91,8 +91,9 @@ def _one_step(overload: Any, owner: _Owner) -> Callable:
         rest = (hx, params, has_biases, num_layers, dropout, train, bidirectional)
         if not owner.captures(input) or input.dim() != 3:
             return before(input, *rest, batch_first)
-        time_first = input.transpose(0, 1) if batch_first else input
-        length, batch, size = time_first.shape
+        length, batch, size = (input.transpose(0, 1) if batch_first else input).shape
+        if isinstance(length, int) and length == 0:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         # A tensor of its own instead of a slice, so that nothing is asked of the length.
         step, *states = before(input.new_empty(1, batch, size), *rest, False)
         output = step.new_empty(length, 1, 1) + step
