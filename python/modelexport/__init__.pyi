@@ -1,5 +1,6 @@
 """What `import modelexport` offers; the modules behind it are loaded when a name is first asked for."""
 
+from modelexport.decomposing import decompose as decompose
 from modelexport.errors import (
     ExportError as ExportError,
     InternalError as InternalError,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use modelexport_graph::aten::{Arg, Graph, Program};
 use modelexport_graph::{ScopeId, Scopes};
 
+use crate::decompositions::{Decomposition, decomposition};
 use crate::{Options, registry};
 
 /// The operators of a program that have no row.
@@ -13,6 +14,8 @@ pub struct Unsupported {
     pub opset: i64,
     /// Sorted by target.
     pub operators: Vec<UnsupportedOperator>,
+    /// The Python that has torch decompose them in an archive, if it can decompose some.
+    pub decompose: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,7 @@ pub struct UnsupportedOperator {
     pub source: Option<String>,
     /// The lowest opset at which there is a row, if it is only the opset that is too low.
     pub from_opset: Option<i64>,
+    pub decomposition: Decomposition,
 }
 
 /// Module paths shown for one operator.
@@ -55,6 +59,10 @@ impl std::fmt::Display for Unsupported {
             if let Some(source) = &operator.source {
                 write!(f, "\n    at {source}")?;
             }
+            write!(f, "\n    {}", operator.decomposition)?;
+        }
+        if let Some(call) = &self.decompose {
+            write!(f, "\nHave torch decompose what it can, in Python: {call}")?;
         }
         write!(
             f,
@@ -70,7 +78,26 @@ pub fn unsupported(program: &Program, options: &Options) -> Option<Unsupported> 
     if found.is_empty() {
         return None;
     }
-    Some(Unsupported { opset: options.opset, operators: found.into_values().collect() })
+    let operators: Vec<UnsupportedOperator> = found.into_values().collect();
+    let can_be = |operator: &UnsupportedOperator| {
+        matches!(operator.decomposition, Decomposition::Possible | Decomposition::Unknown)
+    };
+    let decompose = operators.iter().any(can_be).then(|| decompose_call(options));
+    Some(Unsupported { opset: options.opset, operators, decompose })
+}
+
+/// What a user runs to have torch decompose an archive, for these options.
+fn decompose_call(options: &Options) -> String {
+    let mut arguments = String::new();
+    if options.opset != Options::default().opset {
+        arguments += &format!(", opset_version={}", options.opset);
+    }
+    if !options.custom_operators.is_empty() {
+        arguments += ", rules=\"rules.toml\"";
+    }
+    format!(
+        "torch.export.save(modelexport.decompose(torch.export.load(\"model.pt2\"){arguments}), \"decomposed.pt2\")"
+    )
 }
 
 fn visit(
@@ -89,6 +116,7 @@ fn visit(
                 modules: Vec::new(),
                 source: node.trace.and_then(|trace| source_line(program, trace)),
                 from_opset: crate::OPSETS.clone().find(|&opset| find_row(&node.target, opset)),
+                decomposition: decomposition(&node.target, options, |target| is_supported(target, options)),
             });
             entry.count += 1;
             let path = program.modules.get(program.scopes.module(scope)).map_or("", |module| &*module.path);
@@ -102,6 +130,12 @@ fn visit(
             }
         }
     }
+}
+
+/// Those of `targets` that `options` cannot lower. What is inlined is no operator.
+pub fn missing<'a>(targets: impl IntoIterator<Item = &'a str>, options: &Options) -> Vec<&'a str> {
+    let is_missing = |target: &&str| !is_supported(target, options) && !crate::wrappers::is_wrapper(target);
+    targets.into_iter().filter(is_missing).collect()
 }
 
 /// In-place operators are lowered as their functional twins.
