@@ -42,9 +42,17 @@ class Call(torch.nn.Module):
         return self.op(*args, **kwargs)
 
 
-def programs(most: int) -> Iterator[torch.export.ExportedProgram]:
-    """Captured calls, at most so many of each operator that torch has samples of."""
+def targets(program: torch.export.ExportedProgram) -> set[str]:
+    """The operators of a program and of the graphs inside it."""
+    graphs = [module.graph for module in program.graph_module.modules() if isinstance(module, torch.fx.GraphModule)]
+    return {str(node.target) for graph in graphs for node in graph.nodes if isinstance(node.target, OpOverload)}
+
+
+def programs(names: set[str] | None, most: int) -> Iterator[torch.export.ExportedProgram]:
+    """Captured calls, at most so many of each operator that torch has samples of; of those with a name if given."""
     for entry in op_db:
+        if names is not None and not names & {entry.name.replace(".", "_"), entry.name.split(".")[-1], entry.aten_name}:
+            continue
         dtype = torch.float32 if entry.supports_dtype(torch.float32, "cpu") else torch.int64
         try:
             samples = list(entry.sample_inputs("cpu", dtype, requires_grad=False))[:most]
@@ -58,6 +66,14 @@ def programs(most: int) -> Iterator[torch.export.ExportedProgram]:
                 continue
 
 
+def missing_calls(names: set[str] | None, most: int) -> Iterator[tuple[torch.fx.Node, Any]]:
+    """Nodes without a row, and the mode that their tensors are of."""
+    for program in programs(names, most):
+        mode = _detect_fake_mode_from_gm(program.graph_module)
+        missing = _native.missing_operators(sorted(targets(program)), OPSET, None)
+        yield from ((node, mode) for node in program.graph.nodes if str(node.target) in missing)
+
+
 def ends(node: torch.fx.Node, mode: Any) -> set[str]:
     """The operators without a row that torch's decomposition of a call ends in; itself if there is none."""
     found: set[str] = set()
@@ -67,7 +83,8 @@ def ends(node: torch.fx.Node, mode: Any) -> set[str]:
 
     while True:
         try:
-            _Decomposer(missing, mode)._expanded(node, [node.target])
+            with torch.no_grad():
+                _Decomposer(missing, mode)._expanded(node, [node.target])
             return found
         except NotDecomposed as reason:
             if reason.end is None:
@@ -79,12 +96,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     lines: dict[str, set[str]] = {}
-    for program in programs(most=12):
-        mode = _detect_fake_mode_from_gm(program.graph_module)
-        for node in program.graph.nodes:
-            if isinstance(node.target, OpOverload) and _native.missing_operators([str(node.target)], OPSET, None):
-                with torch.no_grad():
-                    lines.setdefault(str(node.target), set()).update(ends(node, mode))
+    for node, mode in missing_calls(None, most=12):
+        lines.setdefault(str(node.target), set()).update(ends(node, mode))
     LIST.write_text("".join(f"{' '.join([target, *sorted(found)])}\n" for target, found in sorted(lines.items())))
     print(f"{len(lines)} operators, {sum(not found for found in lines.values())} decomposed", file=sys.stderr)
 
