@@ -123,20 +123,36 @@ def test_a_live_model_is_exported_as_eager_computes_it(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+KINDS = pytest.mark.parametrize(
     "function",
     [
         pytest.param(lambda x: mine.halves(x), id="several results"),
         pytest.param(lambda x: (mine.halves(x)[1], x + 1), id="one of several results"),
         pytest.param(lambda x: mine.with_constant(x), id="a constant"),
         pytest.param(lambda x: (mine.itself(x), x + 1), id="its input"),
+        pytest.param(lambda x: (mine.rows(x + 1, x.shape[0] * 2, x), mine.rows(x, 3, x)), id="a size, and what is not read"),
+        pytest.param(lambda x: x + mine.table(4), id="without tensors"),
+        pytest.param(lambda x: (mine.check(x), x + 1)[1], id="without results"),
         pytest.param(lambda x: torch.cond(x.sum() > 0, lambda a: mine.inner(a), lambda a: a + 1, (x,)), id="in a branch"),
         pytest.param(lambda x: (mine.bump_(x + 0, 2.0).add_(1), mine.bump(x, 3.0)), id="in place"),
         pytest.param(lambda x: torch.atan(x + 2, out=torch.empty_like(x)), id="out"),
+        pytest.param(lambda x: mine.twice_(x + 1), id="in place without another form"),
     ],
 )
+
+
+@KINDS
 def test_kinds_of_calls(function, tmp_path):
     assert_exported(Calls(function), x_of(), tmp_path / "m.onnx", x_of(5), dynamic_shapes=(({0: "batch"},),))
+
+
+@KINDS
+def test_a_decomposed_program_can_be_saved_and_gives_the_file_of_the_live_model(function, tmp_path):
+    model = Calls(function)
+    modelexport.export(model, (x_of(),), tmp_path / "live.onnx")
+    torch.export.save(modelexport.decompose(torch.export.export(model, (x_of(),))), tmp_path / "m.pt2")
+    Exported.export(tmp_path / "m.pt2", tmp_path / "m.onnx")
+    assert (tmp_path / "m.onnx").read_bytes() == (tmp_path / "live.onnx").read_bytes()
 
 
 def test_what_is_written_in_place_is_seen_through_other_names(tmp_path):
@@ -226,7 +242,7 @@ def test_a_decomposition_that_depends_on_a_dynamic_size_is_refused(tmp_path):
     # The capture itself asks for the size and would fix it; a program may be made in other ways.
     (add,) = calls(captured)
     add.target, add.args = mine.same_batch.default, add.args[:1]
-    with pytest.warns(UserWarning, match=r"not decomposed: torch's decomposition of it depends on whether .* > 100"):
+    with pytest.warns(UserWarning, match=r"not decomposed: torch's decomposition of it holds for some sizes only: .* > 100"):
         assert [node.target for node in calls(modelexport.decompose(captured))] == [mine.same_batch.default]
 
 

@@ -63,7 +63,7 @@ def _sizes_are_open(mode: FakeTensorMode) -> Iterator[None]:
     """A decomposition that asks how large a dynamic dimension is would fit that size alone: it is refused."""
 
     def refuse(expression: Any, value: Any) -> None:
-        raise NotDecomposed(f"torch's decomposition of it depends on whether {expression}")
+        raise NotDecomposed(f"torch's decomposition of it holds for some sizes only: {expression}")
 
     sizes = mode.shape_env
     if sizes is None:
@@ -181,10 +181,10 @@ def _given(arg: Any, known: dict[torch.fx.Node, Any]) -> Any:
 def _decomposition(op: OpOverload) -> Callable[..., Any]:
     """What computes the same with other operators: first what eager PyTorch itself runs, then what torch has for
     compilers."""
-    if op._schema.is_mutable:
-        return _by_functional_twin(op)
     if op._can_decompose():
         return _kernel(op, DispatchKey.CompositeImplicitAutograd)
+    if (twin := _functional_twin(op)) is not None:
+        return _copying(op, twin)
     if any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
         # Inside an operator that is not made of others nothing is cast, but what replaces it would be.
         raise NotDecomposed("torch's decomposition of it computes something else under autocast")
@@ -222,27 +222,32 @@ def _kernel(op: OpOverload, key: DispatchKey) -> Callable[..., Any]:
     return run
 
 
-def _by_functional_twin(op: OpOverload) -> Callable[..., Any]:
-    """`x.f_(y)` and `f(x, y, out=z)` as `f(x, y)` that is copied into the tensor."""
-    arguments = op._schema.arguments
-    written = [argument for argument in arguments if argument.alias_info is not None and argument.alias_info.is_write]
-    given = [argument for argument in arguments if not argument.is_out]
+def _functional_twin(op: OpOverload) -> OpOverload | None:
+    """What computes that which `op` writes to one tensor: `f` for `f_` and for `f.out`."""
+    if not op._schema.is_mutable or len(_written(op)) != 1:
+        return None
     namespace, _, name = op._schema.name.partition("::")
     packet = getattr(getattr(torch.ops, namespace), name.removesuffix("_"), None)
-    signature = [(argument.name, str(argument.type)) for argument in given]
-    for overload in packet.overloads() if packet is not None and len(written) == 1 else ():
+    wanted = [(argument.name, str(argument.type)) for argument in op._schema.arguments if not argument.is_out]
+    for overload in packet.overloads() if packet is not None else ():
         twin = getattr(packet, overload)
-        same = [(argument.name, str(argument.type)) for argument in twin._schema.arguments] == signature
-        if same and not twin._schema.is_mutable and len(twin._schema.returns) == 1:
-            break
-    else:
-        raise NotDecomposed(NO_DECOMPOSITION)
-    (target,) = written
+        takes = [(argument.name, str(argument.type)) for argument in twin._schema.arguments]
+        if takes == wanted and not twin._schema.is_mutable and len(twin._schema.returns) == 1:
+            return twin
+    return None
+
+
+def _written(op: OpOverload) -> list[Any]:
+    return [argument for argument in op._schema.arguments if argument.alias_info and argument.alias_info.is_write]
+
+
+def _copying(op: OpOverload, twin: OpOverload) -> Callable[..., Any]:
+    """`x.f_(y)` and `f(x, y, out=z)` as `f(x, y)` that is copied into the tensor."""
+    (target,) = _written(op)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        rest = {key: value for key, value in kwargs.items() if not target.is_out or key != target.name}
-        result = twin(*args, **rest)
-        into = kwargs[target.name] if target.name in kwargs else args[0]
+        into = kwargs.pop(target.name) if target.is_out else args[0]
+        result = twin(*args, **kwargs)
         if into.shape != result.shape:
             raise NotDecomposed("it gives the tensor that it writes to another size")
         return into.copy_(result)
@@ -260,21 +265,20 @@ def _check(node: torch.fx.Node, traced: torch.fx.GraphModule) -> None:
             raise NotDecomposed(f"torch's decomposition of it has {inner.target}, which a program cannot hold")
         if inner.op == "get_attr" and not isinstance(getattr(traced, inner.target), torch.Tensor):
             raise NotDecomposed("torch's decomposition of it has graphs inside")
-    made, expected = (pytree.tree_leaves(value) for value in (_results(traced), node.meta["val"]))
-    if [_described(each.meta["val"] if isinstance(each, torch.fx.Node) else each) for each in made] != [
-        _described(each) for each in expected
-    ]:
-        raise NotDecomposed("torch's decomposition of it gives tensors of other types or sizes")
+    made, expected = pytree.tree_leaves(_results(traced)), pytree.tree_leaves(node.meta.get("val"))
+    if len(made) != len(expected) or not all(map(_fits, made, expected)):
+        raise NotDecomposed("torch's decomposition of it gives something else than tensors of the same types and sizes")
 
 
 def _is_known(target: Any) -> bool:
     return isinstance(target, OpOverload) or target is operator.getitem or target in SYMBOLIC_OPERATORS
 
 
-def _described(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.dtype, [str(size) for size in value.shape]
-    return type(value)
+def _fits(made: Any, expected: Any) -> bool:
+    if not isinstance(made, torch.fx.Node) or not isinstance(expected, torch.Tensor):
+        return made is None and expected is None
+    value = made.meta["val"]
+    return value.dtype == expected.dtype and [*map(str, value.shape)] == [*map(str, expected.shape)]
 
 
 def _results(traced: torch.fx.GraphModule) -> Any:
@@ -294,16 +298,16 @@ def _splice(node: torch.fx.Node, traced: torch.fx.GraphModule) -> None:
             if inner.op == "get_attr":
                 new.target = new.name
                 setattr(graph.owning_module, new.name, getattr(traced, inner.target))
-            new.meta = {**shared, "val": inner.meta["val"]}
+            new.meta = {**shared, "val": inner.meta.get("val")}
             moved[inner] = new
         results = torch.fx.node.map_arg(_results(traced), moved.__getitem__)
         free = set(moved.values()) - set(node.all_input_nodes)
-        if isinstance(node.meta["val"], (list, tuple)):
-            for taken in list(node.users):
-                _take_place(taken, results[taken.args[1]], free)
-            graph.erase_node(node)
-        else:
+        if isinstance(results, torch.fx.Node):
             _take_place(node, results, free)
+            return
+        for taken in list(node.users):
+            _take_place(taken, results[taken.args[1]], free)
+        graph.erase_node(node)
 
 
 def _take_place(old: torch.fx.Node, new: torch.fx.Node, free: set[torch.fx.Node]) -> None:
