@@ -22,6 +22,7 @@ _HOMES: dict[str, str] = {
     "UnsupportedOperators": "modelexport.errors",
     "analyze": "modelexport.tools",
     "compare": "modelexport.tools",
+    "decompose": "modelexport.decomposing",
     "dynamic_recurrence": "modelexport.capture.recurrent",
     "export": "modelexport.exporting",
     "export_to_onnx": "modelexport.standard_export",

@@ -1,6 +1,7 @@
 """What `import modelexport` offers; the modules behind it are loaded when a name is first asked for."""
 
 from modelexport.capture.recurrent import dynamic_recurrence as dynamic_recurrence
+from modelexport.decomposing import decompose as decompose
 from modelexport.errors import (
     ExportError as ExportError,
     InternalError as InternalError,

@@ -21,6 +21,9 @@ def export_archive(source: Path, output: Path, choices: dict[str, Any]) -> tuple
 def export_program(live: LiveProgram, output: Path, choices: dict[str, Any]) -> tuple[bytes, bytes, list[str]]:
     """Exports a program from memory. Returns what `export_archive` returns."""
 
+def missing_operators(targets: list[str], opset: int, rules: Path | None) -> list[str]:
+    """Those of `targets`, such as `aten.add.Tensor`, that cannot be exported."""
+
 def content_fingerprint(address: int, length: int, dtype: str) -> str | None:
     """The order-independent fingerprint of a tensor's memory as 16 hexadecimal digits."""
 

@@ -29,6 +29,8 @@ class UnsupportedOperator:
     """The line of Python that made the first use, where it is known."""
     from_opset: int | None
     """The lowest opset at which it can be exported, if only the opset is too low."""
+    decomposition: str
+    """Whether torch can express it by other operators, or why not."""
 
 
 class UnsupportedOperators(ExportError):

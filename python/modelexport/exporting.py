@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,8 @@ def export(
 ) -> ExportResult:
     """Exports a model to ONNX; every node says which `nn.Module` instance it came from.
 
-    Names and meanings are those of `torch.onnx.export`. The model is left exactly as it was.
+    Names and meanings are those of `torch.onnx.export`. The model is left exactly as it was. Operators that cannot be
+    exported are decomposed by torch, and only those, so that the rest of the graph stays compact.
 
     Args:
         model: an `nn.Module`; or an `ExportedProgram`, or the path of a `.pt2` archive, which need no `args`.
@@ -102,7 +104,8 @@ def export(
         progress: is told the name of each step when it begins: `trace` (the capture), `export` (lowering), `tag`, `write`.
 
     Raises:
-        UnsupportedOperators: the program uses operators that cannot be exported; all of them are listed.
+        UnsupportedOperators: the program uses operators that cannot be exported and that torch cannot decompose, or,
+            for an archive, was not asked to (`modelexport.decompose`); all of them are listed.
         ExportError: the program cannot be expressed in ONNX.
         FileExistsError, FileNotFoundError, PermissionError: as the operating system says.
         ValueError, TypeError: an argument makes no sense.
@@ -126,6 +129,7 @@ def export(
         "rules": None if rules is None else Path(rules),
         "tag_format": tag_format,
         "functions": _functions(export_modules_as_functions),
+        "not_decomposed": None,
         "progress": progress or (lambda step: None),
     }
     if not choices["overwrite"] and os.path.lexists(output):
@@ -139,10 +143,11 @@ def export(
         seconds = {}
     else:
         choices["progress"]("trace")
-        live, names = _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, choices["input_names"], strict)
+        captured = _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, strict, choices)
         seconds = {"capture": time.perf_counter() - began}
-        choices["dimension_names"] = names
-        told = _native.export_program(live, output, choices)
+        choices["dimension_names"] = captured.dimension_names
+        choices["not_decomposed"] = captured.not_decomposed
+        told = _native.export_program(captured.program, output, choices)
     summary, hierarchy, notes = told
     for note in notes:
         warnings.warn(note, stacklevel=2)
@@ -153,17 +158,18 @@ def export(
     return result
 
 
-def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, input_names, strict):
-    """The program in memory, and the names of its dynamic dimensions."""
+def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, strict, choices):
+    """The program in memory, without operators that cannot be exported where torch can decompose them."""
     try:
         import torch
     except ImportError as error:
         raise ImportError("live models are captured with torch, which is not installed: pip install torch") from error
     from modelexport.capture import capture_module, capture_program
 
+    missing = partial(_native.missing_operators, opset=choices["opset"], rules=choices["rules"])
     if isinstance(model, torch.export.ExportedProgram):
         _refuse_inputs(args, kwargs, "an ExportedProgram")
-        return capture_program(model, dynamic_shapes)
+        return capture_program(model, dynamic_shapes, missing=missing)
     if not isinstance(model, torch.nn.Module):
         raise TypeError(
             f"model: expected an nn.Module, an ExportedProgram or the path of a .pt2 archive, not {type(model).__name__}"
@@ -176,7 +182,8 @@ def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, input_names, str
             stacklevel=3,
         )
     args, keywords = _call(args, kwargs)
-    return capture_module(model, args, keywords, dynamic_shapes, dynamic_axes, input_names, strict)
+    names = choices["input_names"]
+    return capture_module(model, args, keywords, dynamic_shapes, dynamic_axes, names, strict, missing=missing)
 
 
 def _call(args: Any, kwargs: Mapping[str, Any] | None) -> tuple[tuple, dict[str, Any]]:

@@ -54,13 +54,15 @@ fn unsupported(missing: &Unsupported) -> PyErr {
         let raise = || -> PyResult<PyErr> {
             let operators = PyList::empty(py);
             for operator in &missing.operators {
-                let UnsupportedOperator { target, count, modules, source, from_opset } = operator;
+                let UnsupportedOperator { target, count, modules, source, from_opset, decomposition } =
+                    operator;
                 let fields = PyDict::new(py);
                 fields.set_item("target", target)?;
                 fields.set_item("count", count)?;
                 fields.set_item("modules", modules)?;
                 fields.set_item("source", source)?;
                 fields.set_item("from_opset", from_opset)?;
+                fields.set_item("decomposition", decomposition.to_string())?;
                 operators.append(fields)?;
             }
             let class = py.import("modelexport.errors")?.getattr("UnsupportedOperators")?;

@@ -1,6 +1,6 @@
 //! Native export, from an archive or from a program that the package hands over in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,6 +17,7 @@ use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::source::Sources;
 use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
+use modelexport_lower::report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -47,6 +48,8 @@ pub struct Choices {
     tag_format: String,
     /// Selectors of the modules that become functions, joined by commas; empty for all modules.
     functions: Option<String>,
+    /// Why torch did not decompose what cannot be exported, by operator; `None` if it was not asked.
+    not_decomposed: Option<BTreeMap<String, String>>,
     /// Is called with the name of each step.
     progress: Py<PyAny>,
 }
@@ -107,6 +110,18 @@ pub fn export_program(py: Python<'_>, live: LiveProgram, output: PathBuf, choice
         Ok((program, None, told))
     };
     run(py, Path::new(&live.name), &output, choices, &live.tied, sources, read)
+}
+
+/// Those of `targets` that cannot be exported.
+#[pyfunction]
+pub fn missing_operators(targets: Vec<String>, opset: i64, rules: Option<PathBuf>) -> PyResult<Vec<String>> {
+    let custom_operators = read_rules(rules.as_deref())?.operators;
+    if !modelexport_lower::OPSETS.contains(&opset) {
+        return Err(PyValueError::new_err(modelexport_lower::Error::Opset(opset).to_string()));
+    }
+    let options = modelexport_lower::Options { opset, custom_operators, ..Default::default() };
+    let missing = report::missing(targets.iter().map(String::as_str), &options);
+    Ok(missing.into_iter().map(str::to_owned).collect())
 }
 
 type Read = (Program, Option<Sources>, sidecar::Source);
@@ -196,8 +211,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
     let embed = Embed::parse(&choices.embed)
         .ok_or_else(|| bad("embed", &choices.embed, "doc-string, metadata-props, both, none"))?;
     let mode = if choices.weights_from.is_some() { mode.of_files() } else { mode };
-    let rules = choices.rules.as_deref().map(rules::read).transpose();
-    let rules = rules.map_err(|error| errors::of_library(&error.into()))?.unwrap_or_default();
+    let rules = read_rules(choices.rules.as_deref())?;
     let custom_operators = rules.operators.clone();
     let options = Options {
         lower: modelexport_lower::Options {
@@ -206,6 +220,7 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
             fold_batch_norm: !choices.keep_batch_norm && mode.are_copied(),
             fold_parameters: mode.are_copied(),
             custom_operators,
+            not_decomposed: choices.not_decomposed.clone(),
             ..modelexport_lower::Options::default()
         },
         policy: Policy::new(preset, choices.torch_nn_exceptions.clone(), rules),
@@ -214,4 +229,9 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
         source_info: choices.source_info,
     };
     Ok((options, mode))
+}
+
+fn read_rules(file: Option<&Path>) -> PyResult<rules::Rules> {
+    let rules = file.map(rules::read).transpose().map_err(|error| errors::of_library(&error.into()))?;
+    Ok(rules.unwrap_or_default())
 }

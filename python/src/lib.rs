@@ -15,7 +15,7 @@ mod _native {
     #[pymodule_export]
     use super::command::{run_command, run_tool};
     #[pymodule_export]
-    use super::export::{export_archive, export_program};
+    use super::export::{export_archive, export_program, missing_operators};
     #[pymodule_export]
     use super::trace::{check_trace, content_fingerprint};
 

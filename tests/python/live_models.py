@@ -61,6 +61,31 @@ def make_nothing():
 number = 3
 """
 
+LIBRARY = """
+import torch
+
+library = torch.library.Library("zoo", "DEF")
+library.define("composite(Tensor x) -> Tensor")
+library.impl("composite", lambda x: torch.nn.functional.gelu(x).sin(), "CompositeImplicitAutograd")
+library.define("opaque(Tensor x) -> Tensor")
+library.impl("opaque", torch.empty_like, "Meta")
+library.impl("opaque", torch.clone, "CPU")
+
+class Calls(torch.nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def forward(self, x):
+        return getattr(torch.ops.zoo, self.name)(x)
+
+def composite():
+    return Calls("composite")
+
+def opaque():
+    return Calls("opaque")
+"""
+
 
 def encoder(folder: Path, with_tokenizer: bool = True) -> Path:
     """A text encoder, with or without a tokenizer of a few words."""

@@ -48,6 +48,22 @@ def test_a_factory_goes_through_torch_and_a_strategy(tmp_path):
     assert "Traceback" not in ended.stderr and not (tmp_path / "n.onnx").exists()
 
 
+def test_torch_decomposes_what_has_no_row_and_the_report_says_what_it_cannot(tmp_path):
+    (tmp_path / "zoo_of_mine.py").write_text(live_models.LIBRARY)
+    ended = run("zoo_of_mine:composite", "-o", "m.onnx", "--inputs", "x:[2,4]:float32", folder=tmp_path)
+    assert "100.0%" in ended.stdout
+    assert [node.op_type for node in onnx.load(tmp_path / "m.onnx").graph.node] == ["Gelu", "Sin"]
+    options = ["--inputs", "x:[2,4]:float32", "--format", "json"]
+    ended = run("zoo_of_mine:opaque", "-o", "n.onnx", *options, folder=tmp_path, expect=1)
+    told = json.loads(ended.stdout)
+    assert told["exported"] is False and told["decompose"] is None
+    (operator,) = told["unsupported"]
+    assert (operator["target"], operator["decomposition"]) == (
+        "zoo.opaque.default",
+        "torch has no decomposition of it",
+    )
+
+
 def test_a_python_without_torch_is_told(tmp_path):
     python = tmp_path / "python"
     # Without its site packages.

@@ -191,6 +191,7 @@ def test_operators_that_cannot_be_exported_are_listed(tmp_path):
     (operator,) = caught.value.operators
     assert (operator.target, operator.count, operator.modules) == ("aten.special_airy_ai.default", 2, [""])
     assert "airy_ai" in operator.source
+    assert operator.decomposition == "torch has no decomposition of it"
     assert isinstance(caught.value, (modelexport.ModelExportError, ValueError))
     assert pickle.loads(pickle.dumps(caught.value)).operators == [operator]
     assert not list(tmp_path.iterdir())

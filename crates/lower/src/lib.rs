@@ -15,6 +15,7 @@ pub mod argument_text;
 mod assemble;
 pub mod builder;
 pub mod context;
+pub mod decompositions;
 pub mod driver;
 pub mod error;
 pub mod evaluate;
@@ -38,6 +39,8 @@ pub(crate) mod test_calls;
 pub(crate) mod test_program;
 pub mod unique_names;
 pub mod wrappers;
+
+use std::collections::BTreeMap;
 
 pub use driver::lower;
 pub use error::{Error, Result};
@@ -65,6 +68,8 @@ pub struct Options {
     pub keep_graph: bool,
     /// Operators of the user: an ATen target and the ONNX operator that takes its tensors.
     pub custom_operators: Vec<CustomOperator>,
+    /// Torch was asked to decompose what has no row; why it did not, by target.
+    pub not_decomposed: Option<BTreeMap<String, String>>,
 }
 
 impl Default for Options {
@@ -78,6 +83,7 @@ impl Default for Options {
             dimension_names: Vec::new(),
             keep_graph: false,
             custom_operators: Vec::new(),
+            not_decomposed: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use modelexport_graph::aten::{Arg, Graph, Program};
 use modelexport_graph::{ScopeId, Scopes};
 
+use crate::decompositions::{Decomposition, decomposition};
 use crate::{Options, registry};
 
 /// The operators of a program that have no row.
@@ -13,6 +14,8 @@ pub struct Unsupported {
     pub opset: i64,
     /// Sorted by target.
     pub operators: Vec<UnsupportedOperator>,
+    /// The Python that has torch decompose them in an archive, if it can decompose some.
+    pub decompose: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,7 @@ pub struct UnsupportedOperator {
     pub source: Option<String>,
     /// The lowest opset at which there is a row, if it is only the opset that is too low.
     pub from_opset: Option<i64>,
+    pub decomposition: Decomposition,
 }
 
 /// Module paths shown for one operator.
@@ -55,6 +59,10 @@ impl std::fmt::Display for Unsupported {
             if let Some(source) = &operator.source {
                 write!(f, "\n    at {source}")?;
             }
+            write!(f, "\n    {}", operator.decomposition)?;
+        }
+        if let Some(call) = &self.decompose {
+            write!(f, "\nHave torch decompose what it can, in Python: {call}")?;
         }
         write!(
             f,
@@ -70,7 +78,26 @@ pub fn unsupported(program: &Program, options: &Options) -> Option<Unsupported> 
     if found.is_empty() {
         return None;
     }
-    Some(Unsupported { opset: options.opset, operators: found.into_values().collect() })
+    let operators: Vec<UnsupportedOperator> = found.into_values().collect();
+    let can_be = |operator: &UnsupportedOperator| {
+        matches!(operator.decomposition, Decomposition::Possible | Decomposition::Unknown)
+    };
+    let decompose = operators.iter().any(can_be).then(|| decompose_call(options));
+    Some(Unsupported { opset: options.opset, operators, decompose })
+}
+
+/// What a user runs to have torch decompose an archive, for these options.
+fn decompose_call(options: &Options) -> String {
+    let mut arguments = String::new();
+    if options.opset != Options::default().opset {
+        arguments += &format!(", opset_version={}", options.opset);
+    }
+    if !options.custom_operators.is_empty() {
+        arguments += ", rules=\"rules.toml\"";
+    }
+    format!(
+        "torch.export.save(modelexport.decompose(torch.export.load(\"model.pt2\"){arguments}), \"decomposed.pt2\")"
+    )
 }
 
 fn visit(
@@ -89,6 +116,7 @@ fn visit(
                 modules: Vec::new(),
                 source: node.trace.and_then(|trace| source_line(program, trace)),
                 from_opset: crate::OPSETS.clone().find(|&opset| find_row(&node.target, opset)),
+                decomposition: decomposition(&node.target, options, |target| is_supported(target, options)),
             });
             entry.count += 1;
             let path = program.modules.get(program.scopes.module(scope)).map_or("", |module| &*module.path);
@@ -102,6 +130,12 @@ fn visit(
             }
         }
     }
+}
+
+/// Those of `targets` that `options` cannot lower. What is inlined is no operator.
+pub fn missing<'a>(targets: impl IntoIterator<Item = &'a str>, options: &Options) -> Vec<&'a str> {
+    let is_missing = |target: &&str| !is_supported(target, options) && !crate::wrappers::is_wrapper(target);
+    targets.into_iter().filter(is_missing).collect()
 }
 
 /// In-place operators are lowered as their functional twins.
@@ -120,4 +154,90 @@ fn source_line(program: &Program, trace: u32) -> Option<String> {
     let trace = program.traces.get(trace as usize)?;
     let at = trace.rfind("File \"")?;
     Some(trace.get(at..)?.lines().map(str::trim).collect::<Vec<_>>().join(": "))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use modelexport_graph::aten::Arg;
+
+    use super::*;
+    use crate::test_program::{TestProgram, tensor};
+    use crate::{CustomOperator, Error};
+
+    /// The report of a program that uses `targets` one after the other.
+    fn report(targets: &[&str], options: &Options) -> String {
+        let mut program = TestProgram::new();
+        let mut value = program.input("x", tensor(&[3]));
+        for target in targets {
+            value = program.node(target, &[("self", Arg::Tensor(value))], tensor(&[3]));
+        }
+        match crate::lower(program.outputs(&[value]), options, &|_| None) {
+            Err(Error::Unsupported(missing)) => missing.to_string(),
+            other => format!("{:?}", other.map(|_| ())),
+        }
+    }
+
+    const TARGETS: [&str; 4] =
+        ["mylib.fused.default", "higher_order.flex_attention", "aten.relu.default", "mylib.other.default"];
+
+    #[test]
+    fn an_archive_is_told_what_torch_can_decompose_and_by_which_call() {
+        assert_snapshot!(report(&TARGETS, &Options::default()), @r#"
+        3 operators cannot be exported at opset 20:
+          higher_order.flex_attention (1 use)
+            in (root)
+            torch has no decomposition of it
+          mylib.fused.default (1 use)
+            in (root)
+            torch may be able to decompose it
+          mylib.other.default (1 use)
+            in (root)
+            torch may be able to decompose it
+        Have torch decompose what it can, in Python: torch.export.save(modelexport.decompose(torch.export.load("model.pt2")), "decomposed.pt2")
+        Map an operator to one of your own domain with a rules file, or rewrite the model without it.
+        "#);
+    }
+
+    #[test]
+    fn the_call_has_the_choices_of_the_export() {
+        let mapped = CustomOperator {
+            target: "mylib.fused.default".to_owned(),
+            domain: "mylib".to_owned(),
+            op_type: "Fused".to_owned(),
+            version: 1,
+        };
+        let options = Options { opset: 14, custom_operators: vec![mapped], ..Options::default() };
+        let text = report(&TARGETS, &options);
+        let call = text.lines().find(|line| line.contains("modelexport.decompose")).unwrap();
+        assert!(call.ends_with(
+            "modelexport.decompose(torch.export.load(\"model.pt2\"), opset_version=14, rules=\"rules.toml\"), \
+             \"decomposed.pt2\")"
+        ));
+        assert!(!text.contains("mylib.fused"));
+    }
+
+    #[test]
+    fn where_torch_was_asked_there_is_its_reason_and_no_call() {
+        let reasons = [("mylib.fused.default".to_owned(), "torch has its reasons".to_owned())].into();
+        let options = Options { not_decomposed: Some(reasons), ..Options::default() };
+        assert_snapshot!(report(&["mylib.fused.default"], &options), @r"
+        1 operator cannot be exported at opset 20:
+          mylib.fused.default (1 use)
+            in (root)
+            torch has its reasons
+        Map an operator to one of your own domain with a rules file, or rewrite the model without it.
+        ");
+    }
+
+    #[test]
+    fn what_has_a_row_of_its_own_or_through_another_is_not_missing() {
+        let targets = [
+            "aten.relu.default",
+            "aten.relu_.default",
+            "higher_order.wrap_with_set_grad_enabled",
+            "mylib.fused.default",
+        ];
+        assert_eq!(missing(targets, &Options::default()), ["mylib.fused.default"]);
+    }
 }

@@ -2,19 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from modelexport.capture import hollow, shapes
+from modelexport.capture.decompose import Missing, decomposed
 from modelexport.capture.fixed_sizes import fixed_sizes_explained
 from modelexport.capture.lock import CAPTURE_LOCK
 from modelexport.capture.program import LiveProgram, live_program, user_inputs
 from modelexport.capture.recurrent import dynamic_recurrence
 from modelexport.capture.results import plain_results
 from modelexport.capture.state import untouched
+
+
+class Captured(NamedTuple):
+    """A program, and what goes with it."""
+
+    program: LiveProgram
+    # `SYMBOL=NAME` for the dimensions that have names.
+    dimension_names: list[str]
+    # Why torch did not decompose operators that cannot be exported.
+    not_decomposed: dict[str, str]
+
 
 
 def capture_module(
@@ -25,8 +37,10 @@ def capture_module(
     dynamic_axes: Mapping[str, Any] | None = None,
     input_names: Sequence[str] = (),
     strict: bool = False,
-) -> tuple[LiveProgram, list[str]]:
-    """Captures a model, and leaves it as it was. Also gives `SYMBOL=NAME` for the dimensions that have names."""
+    *,
+    missing: Missing,
+) -> Captured:
+    """Captures a model, and leaves it as it was."""
     if hollow.has_meta_tensors(model):
         args, kwargs = hollow.inputs_without_meta((args, kwargs))
     if dynamic_axes:
@@ -37,7 +51,7 @@ def capture_module(
     dynamic_shapes, names = shapes.split(model, args, kwargs, dynamic_shapes)
     with CAPTURE_LOCK, hollow.without_meta(model):
         program = captured(model, args, kwargs, dynamic_shapes, strict)
-        return _handed_over(program, type(model).__name__, names)
+        return _handed_over(program, type(model).__name__, names, missing)
 
 
 def captured(
@@ -50,7 +64,7 @@ def captured(
         return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
 
 
-def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tuple[LiveProgram, list[str]]:
+def capture_program(program: ExportedProgram, dynamic_shapes: Any = None, *, missing: Missing) -> Captured:
     """The same for a program that was captured before. Its dimensions are dynamic or not; `dynamic_shapes` names them."""
     names: shapes.AxisNames = {}
     with CAPTURE_LOCK:
@@ -59,12 +73,13 @@ def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tup
             forward_arguments = program.module_call_graph[0].signature.forward_arg_names or ()
             arguments = {**dict(zip(forward_arguments, args)), **kwargs}
             shapes.collect(arguments, dynamic_shapes, names)
-        return _handed_over(program, "ExportedProgram", names)
+        return _handed_over(program, "ExportedProgram", names, missing)
 
 
-def _handed_over(program: ExportedProgram, name: str, names: shapes.AxisNames) -> tuple[LiveProgram, list[str]]:
+def _handed_over(program: ExportedProgram, name: str, names: shapes.AxisNames, missing: Missing) -> Captured:
+    program, reasons = decomposed(program, missing)
     symbols = []
     if names:
         leaves = pytree.tree_leaves(program.example_inputs)
         symbols = shapes.symbol_names(leaves, user_inputs(program), names)
-    return live_program(program, name), symbols
+    return Captured(live_program(program, name), symbols, reasons)

@@ -26,10 +26,16 @@ pub fn unsupported(
                         "modules": operator.modules,
                         "source": operator.source,
                         "from_opset": operator.from_opset,
+                        "decomposition": operator.decomposition.to_string(),
                     })
                 })
                 .collect();
-            let report = json!({ "exported": false, "opset": missing.opset, "unsupported": operators });
+            let report = json!({
+                "exported": false,
+                "opset": missing.opset,
+                "unsupported": operators,
+                "decompose": missing.decompose,
+            });
             serde_json::to_writer_pretty(session.out(), &report)?;
             writeln!(session.out())?;
             Ok(ExitStatus::Finding)

@@ -68,7 +68,13 @@ pub fn run(
         Said::Summary(summary) => tell(&summary, arguments, session),
         Said::Unsupported { message, opset, operators } => match arguments.format {
             Format::Json => {
-                let report = json!({ "exported": false, "opset": opset, "unsupported": operators });
+                // Torch was asked already.
+                let report = json!({
+                    "exported": false,
+                    "opset": opset,
+                    "unsupported": operators,
+                    "decompose": null,
+                });
                 serde_json::to_writer_pretty(session.out(), &report)?;
                 writeln!(session.out())?;
                 Ok(ExitStatus::Finding)
