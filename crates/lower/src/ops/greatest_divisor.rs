@@ -2,12 +2,12 @@
 
 use modelexport_graph::DType;
 
-use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
-use crate::ops::support::formulas::with_number;
+use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
+use crate::ops::support::repeat::{Round, repeat};
 use crate::registry::Row;
 
 pub static ROWS: &[Row] = &[
@@ -30,44 +30,25 @@ pub static ROWS: &[Row] = &[
 /// Both operands without sign, in the sizes of the result, and their greatest common divisor.
 fn divisor(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId, ValueId)> {
     let sizes = cx.out()?.sizes.clone();
-    let mut absolute = |name| -> Result<ValueId> {
+    let mut absolute = |name: &str| -> Result<ValueId> {
         let value = operand(cx, name, DType::I64)?;
         let value = cx.emit("Abs", &[value], vec![]);
         cx.expand(value, &sizes)
     };
     let (left, right) = (absolute("self")?, absolute("other")?);
-    let goes_on = cx.const_scalar(DType::Bool, true);
-
-    cx.open();
-    let mut formal = Vec::with_capacity(4);
-    for (dtype, shape) in [(DType::I64, vec![]), (DType::Bool, vec![]), (DType::I64, sizes.clone()), (DType::I64, sizes)] {
-        let value = cx.new_value();
-        cx.set_dtype(value, dtype);
-        cx.set_shape(value, shape);
-        formal.push(value);
-    }
-    let (larger, smaller) = (formal[2], formal[3]);
-    let is_done = {
-        let zero = cx.const_int(0);
-        cx.emit("Equal", &[smaller, zero], vec![])
-    };
-    let divisor = with_number(cx, "Max", smaller, 1);
-    let rest = cx.emit("Mod", &[larger, divisor], vec![]);
-    let next_larger = cx.emit("Where", &[is_done, larger, smaller], vec![]);
-    let next_smaller = cx.emit("Where", &[is_done, smaller, rest], vec![]);
-    let most = {
+    let results = repeat(cx, None, &[left, right], |body, _, states| {
+        let [larger, smaller] = [states[0], states[1]];
+        let is_done = test_number(body, "Equal", smaller, 0);
+        let divisor = with_number(body, "Max", smaller, 1);
+        let rest = body.emit("Mod", &[larger, divisor], vec![]);
+        let next_larger = body.emit("Where", &[is_done, larger, smaller], vec![]);
+        let next_smaller = body.emit("Where", &[is_done, smaller, rest], vec![]);
         // A sum, because the largest of no elements is not defined.
-        let positive = cx.emit("Sign", &[next_smaller], vec![]);
-        cx.reduce("ReduceSum", positive, &[], false)
-    };
-    let zero = cx.const_int(0);
-    let again = cx.emit("Greater", &[most, zero], vec![]);
-    let body = cx.close(formal, vec![again, next_larger, next_smaller]);
-    let inputs = [None, Some(goes_on), Some(left), Some(right)];
-    let results = cx.emit_many("Loop", &inputs, attrs![body = body], 2);
-    for &result in &results {
-        cx.set_dtype(result, DType::I64);
-    }
+        let positive = body.emit("Sign", &[next_smaller], vec![]);
+        let left_over = body.reduce("ReduceSum", positive, &[], false);
+        let goes_on = test_number(body, "Greater", left_over, 0);
+        Round { states: vec![next_larger, next_smaller], goes_on: Some(goes_on) }
+    });
     Ok((left, right, results[0]))
 }
 
