@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, fn, op
+from op_cases import floats, fn, ints, op
 
 
 def complexes(*shape):
@@ -17,3 +17,8 @@ op("aten.conj.default", floats(3))
 op("aten.polar.default", floats(3, 2), floats(3, 2))
 op("aten.complex.default", floats(3, 2), floats(2))
 fn("aten.view_as_complex.default", lambda x: torch.view_as_real(torch.view_as_complex(x)[:1]), floats(3, 2))
+
+op("aten.angle.default", floats(3, 4))
+op("aten.angle.default", ints(3, 4))
+op("aten.angle.default", torch.tensor([1.0, -2.0, 0.0, float("nan"), float("-inf")]))
+fn("aten.angle.default", lambda x: torch.angle(torch.view_as_complex(x)), floats(9, 2))

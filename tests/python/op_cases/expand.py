@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, fn, ints, op
+from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.expand.default", "aten.expand_copy.default"):
     op(target, floats(1, 3), [4, 3])
@@ -25,3 +25,7 @@ op("aten.repeat_interleave.self_int", floats(2, 3), 2)
 op("aten.repeat_interleave.self_int", floats(2, 3), 3, 0)
 op("aten.repeat_interleave.self_int", floats(2, 3, 4), 2, -2, dynamic={0: {0: "b"}}, alternative=[floats(3, 3, 4)])
 op("aten.repeat_interleave.self_int", floats(), 3)
+
+op("aten.broadcast_tensors.default", [floats(3, 1), ints(1, 4)])
+op("aten.broadcast_tensors.default", [floats(2, 3), floats(), bools(3)])
+op("aten.broadcast_tensors.default", [floats(4, 1), floats(1, 3)], dynamic={0: {0: "n"}}, alternative=[floats(6, 1), floats(1, 3)])

@@ -21,3 +21,9 @@ for target in ("aten.hstack.default", "aten.vstack.default", "aten.dstack.defaul
     op(target, [floats(3), floats(3)])
     op(target, [floats(2, 3), floats(2, 3)])
     op(target, [floats(2, 3, 2), floats(2, 3, 2)])
+
+op("aten.column_stack.default", [floats(3), floats(3, 2)])
+op("aten.column_stack.default", [floats(), floats()])
+op("aten.column_stack.default", [ints(3), floats(3)])
+op("aten.column_stack.default", [floats(4), floats(4, 2)], dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[floats(7), floats(7, 2)])
+op("aten.column_stack.default", [floats(2, 3, 2), floats(2, 1, 2)])

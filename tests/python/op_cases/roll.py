@@ -15,3 +15,10 @@ op("aten.flipud.default", floats(4, 5))
 for k in (0, 1, 2, 3, -1):
     op("aten.rot90.default", floats(3, 4, 5), k, [0, 2])
 op("aten.rot90.default", floats(3, 4))
+
+for target in ("aten.fft_fftshift.default", "aten.fft_ifftshift.default"):
+    op(target, floats(4, 5))
+    op(target, ints(3, 5), [1])
+    op(target, floats(3, 4, 5), [0, -1])
+    op(target, floats(1, 0))
+    op(target, floats(5, 3), dynamic={0: {0: "n"}}, alternative=[floats(8, 3)])

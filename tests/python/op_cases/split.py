@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, fn, op
+from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.split.Tensor", "aten.split_copy.Tensor"):
     op(target, floats(6, 3), 2)
@@ -25,3 +25,17 @@ for target in ("aten.unbind.int", "aten.unbind_copy.int"):
     op(target, floats(3, 2))
     op(target, floats(3, 2), -1)
     op(target, floats(1, 2))
+
+op("aten.unsafe_split.Tensor", floats(7, 3), 3)
+op("aten.unsafe_split.Tensor", ints(2, 6), 2, dim=-1)
+op("aten.unsafe_split_with_sizes.default", floats(6, 3), [1, 5])
+op("aten.unsafe_chunk.default", floats(6, 4), 3)
+op("aten.unsafe_chunk.default", bools(2, 5), 2, dim=1)
+op("aten.hsplit.int", floats(4, 6), 3)
+op("aten.hsplit.int", floats(6), 2)
+op("aten.hsplit.array", floats(2, 5, 3), [1, 4])
+op("aten.hsplit.array", floats(5), [2])
+op("aten.vsplit.int", floats(4, 6), 2)
+op("aten.vsplit.array", ints(5, 2), [1, 1, 3])
+op("aten.dsplit.int", floats(2, 3, 4), 2)
+op("aten.dsplit.array", floats(2, 3, 5), [2, 7])

@@ -1,4 +1,4 @@
-from op_cases import floats, ints, op
+from op_cases import bools, floats, ints, op
 
 for target in ("aten.unfold.default", "aten.unfold_copy.default"):
     op(target, floats(7, 3), 0, 3, 2)
@@ -21,3 +21,8 @@ op("aten.trace.default", ints(3, 3))
 for target in ("aten.as_strided.default", "aten.as_strided_copy.default"):
     op(target, floats(4, 5), [3, 2], [5, 2], 1)
     op(target, floats(6), [4, 3], [1, 1])
+
+op("aten.diagflat.default", floats(3))
+op("aten.diagflat.default", ints(2, 3), 1)
+op("aten.diagflat.default", floats(), -2)
+op("aten.diagflat.default", bools(2))

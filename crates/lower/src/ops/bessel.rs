@@ -7,6 +7,7 @@ use modelexport_graph::DType;
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::ir::ValueId;
 use crate::ops::support::formulas::{polynomial, test_number, with_number};
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
@@ -15,11 +16,17 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.i0.default", "i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
     Row::new("aten.special_i0.default", "special_i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
     Row::new("aten.special_i0e.default", "special_i0e(Tensor self) -> Tensor", |cx| lower(cx, &I0, true)),
+    Row::new("aten.special_modified_bessel_i0.default", "special_modified_bessel_i0(Tensor self) -> Tensor", |cx| {
+        lower(cx, &I0, false)
+    }),
+    Row::new("aten.special_modified_bessel_i1.default", "special_modified_bessel_i1(Tensor self) -> Tensor", |cx| {
+        lower(cx, &I1, false)
+    }),
     Row::new("aten.special_i1.default", "special_i1(Tensor self) -> Tensor", |cx| lower(cx, &I1, false)),
     Row::new("aten.special_i1e.default", "special_i1e(Tensor self) -> Tensor", |cx| lower(cx, &I1, true)),
 ];
 
-struct Order {
+pub(super) struct Order {
     /// Coefficients for powers of `(x / 3.75)²`; an odd function is multiplied by `x`.
     near: [f64; 7],
     /// Coefficients for powers of `3.75 / |x|`.
@@ -27,7 +34,7 @@ struct Order {
     is_odd: bool,
 }
 
-const I0: Order = Order {
+pub(super) const I0: Order = Order {
     near: [1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813],
     far: [
         0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633,
@@ -36,7 +43,7 @@ const I0: Order = Order {
     is_odd: false,
 };
 
-const I1: Order = Order {
+pub(super) const I1: Order = Order {
     near: [0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411],
     far: [
         0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654,
@@ -50,6 +57,13 @@ const BORDER: f64 = 3.75;
 fn lower(cx: &mut Context<'_, '_>, order: &Order, scaled: bool) -> Result<Outputs> {
     real_only(cx)?;
     let x = operand(cx, "self", DType::F64)?;
+    let value = first_kind(cx, x, order, scaled);
+    let dtype = cx.out()?.dtype;
+    Ok(cx.cast(value, dtype).into())
+}
+
+/// Of numbers in `float64`.
+pub(super) fn first_kind(cx: &mut Context<'_, '_>, x: ValueId, order: &Order, scaled: bool) -> ValueId {
     let magnitude = cx.emit("Abs", &[x], vec![]);
     let ratio = with_number(cx, "Div", x, BORDER);
     let square = cx.emit("Mul", &[ratio, ratio], vec![]);
@@ -75,9 +89,7 @@ fn lower(cx: &mut Context<'_, '_>, order: &Order, scaled: bool) -> Result<Output
         far = cx.emit("Mul", &[far, growth], vec![]);
     }
     let is_near = test_number(cx, "Less", magnitude, BORDER);
-    let value = cx.emit("Where", &[is_near, near, far], vec![]);
-    let dtype = cx.out()?.dtype;
-    Ok(cx.cast(value, dtype).into())
+    cx.emit("Where", &[is_near, near, far], vec![])
 }
 
 #[cfg(test)]

@@ -88,6 +88,12 @@ fn rounded(cx: &mut Context<'_, '_>, value: ValueId) -> Result<Outputs> {
 
 fn atan2(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (y, x) = operands(cx, math_type)?;
+    let angle = angle_of(cx, y, x);
+    rounded(cx, angle)
+}
+
+/// The angle of the point `(x, y)`.
+pub(super) fn angle_of(cx: &mut Context<'_, '_>, y: ValueId, x: ValueId) -> ValueId {
     let dtype = cx.dtype(y);
     let slope = cx.emit("Div", &[y, x], vec![]);
     let angle = cx.apply("Atan", &[slope], vec![]);
@@ -102,8 +108,7 @@ fn atan2(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (no_x, no_y) = (test_number(cx, "Equal", x, 0.0), test_number(cx, "Equal", y, 0.0));
     let origin = cx.emit("And", &[no_x, no_y], vec![]);
     let zero = cx.const_scalar(dtype, 0.0);
-    let angle = cx.emit("Where", &[origin, zero, angle], vec![]);
-    rounded(cx, angle)
+    cx.emit("Where", &[origin, zero, angle], vec![])
 }
 
 fn hypot(cx: &mut Context<'_, '_>) -> Result<Outputs> {

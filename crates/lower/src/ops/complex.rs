@@ -7,7 +7,10 @@ use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
+use crate::kernels::math_type;
 use crate::literal::Literal;
+use crate::ops::binary_math::angle_of;
+use crate::ops::support::formulas::test_number;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -21,6 +24,7 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.complex.default", "complex(Tensor real, Tensor imag) -> Tensor", complex),
     Row::new("aten.real.default", "real(Tensor(a) self) -> Tensor(a)", |cx| part(cx, 0)),
     Row::new("aten.imag.default", "imag(Tensor(a) self) -> Tensor(a)", |cx| part(cx, 1)),
+    Row::new("aten.angle.default", "angle(Tensor self) -> Tensor", angle),
     Row::new("aten.conj.default", "conj(Tensor(a) self) -> Tensor(a)", conjugate),
     Row::new("aten._conj.default", "_conj(Tensor(a) self) -> Tensor(a)", conjugate),
     Row::new("aten.conj_physical.default", "conj_physical(Tensor self) -> Tensor", conjugate),
@@ -77,6 +81,24 @@ fn part(cx: &mut Context<'_, '_>, which: i64) -> Result<Outputs> {
     Ok(component(cx, x, which).into())
 }
 
+/// Of a real number: π if it is negative.
+fn angle(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let dtype = cx.out()?.dtype;
+    let x = cx.cast(x, math_type(dtype));
+    let angle = if cx.meta("self")?.dtype.is_complex() {
+        let (real, imaginary) = (component(cx, x, 0), component(cx, x, 1));
+        angle_of(cx, imaginary, real)
+    } else {
+        let is_negative = test_number(cx, "Less", x, 0.0);
+        let (half_turn, zero) = (cx.const_like(x, std::f64::consts::PI), cx.const_like(x, 0.0));
+        let angle = cx.emit("Where", &[is_negative, half_turn, zero], vec![]);
+        let is_nan = cx.emit("IsNaN", &[x], vec![]);
+        cx.emit("Where", &[is_nan, x, angle], vec![])
+    };
+    Ok(cx.cast(angle, dtype).into())
+}
+
 fn conjugate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;
     if !cx.meta("self")?.dtype.is_complex() || cx.dtype(x) == DType::Bool {
@@ -94,7 +116,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.view_as_complex.default(self: f32[3, 2]) -> c64[3]
             Identity(self)
         aten.view_as_complex_copy.default(self: f32[3, 2]) -> c64[3]
@@ -115,6 +137,8 @@ mod tests {
             Gather(self, 0, axis=-1)
         aten.imag.default(self: c64[3, 2]) -> f32[3, 2]
             Gather(self, 1, axis=-1)
+        aten.angle.default(self: f32[3, 4]) -> f32[3, 4]
+            Where(IsNaN(self), self, Where(Less(self, 0.0), 3.1415927, 0.0))
         aten.conj.default(self: c64[3, 2]) -> c64[3, 2]
             Mul(self, [1.0, -1.0])
         aten._conj.default(self: c64[3, 2]) -> c64[3, 2]

@@ -5,6 +5,7 @@ use modelexport_graph::Dim;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::model_shape;
+use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -16,6 +17,7 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.expand_copy.default", "expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor", expand),
     Row::new("aten.expand_as.default", "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", expand),
     Row::new("aten.broadcast_to.default", "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", expand),
+    Row::new("aten.broadcast_tensors.default", "broadcast_tensors(Tensor[] tensors) -> Tensor[]", broadcast_tensors),
     Row::new("aten.repeat.default", "repeat(Tensor self, SymInt[] repeats) -> Tensor", |cx| tile(cx, "repeats")),
     Row::new("aten.tile.default", "tile(Tensor self, SymInt[] dims) -> Tensor", |cx| tile(cx, "dims")),
     Row::new(
@@ -35,6 +37,16 @@ fn expand(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         return Ok(cx.expand(x, &sizes)?.into());
     }
     Ok(cx.expand(x, &sizes)?.into())
+}
+
+fn broadcast_tensors(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    real_only(cx)?;
+    let tensors = cx.tensors("tensors")?;
+    let mut results = Vec::with_capacity(tensors.len());
+    for ((tensor, meta), out) in tensors.into_iter().zip(cx.metas("tensors")).zip(cx.out_metas()) {
+        results.push(if meta.sizes == out.sizes { tensor } else { cx.expand(tensor, &out.sizes)? });
+    }
+    Ok(results.into())
 }
 
 fn tile(cx: &mut Context<'_, '_>, argument: &str) -> Result<Outputs> {
@@ -99,7 +111,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.expand.default(self: f32[1, 3], size=[4, 3]) -> f32[4, 3]
             Expand(self, [4, 3])
         aten.expand.default(self: f32[1, 3, 1], size=[s0, -1, s1]) -> f32[s0, 3, s1]
@@ -110,6 +122,11 @@ mod tests {
             Expand(self, [4, 3])
         aten.broadcast_to.default(self: i64[3], size=[2, 3]) -> i64[2, 3]
             Expand(self, [2, 3])
+        aten.broadcast_tensors.default(tensors: [f32[3, 1], i64[1, 4]]) -> [f32[3, 4], i64[3, 4]]
+            Expand(tensors_0, [3, 4]), Expand(tensors_1, [3, 4])
+        aten.broadcast_tensors.default(tensors: [f32[s0, 1], f32[1, 3]]) -> [f32[s0, 3], f32[s0, 3]]
+            t1 = Concat(Shape(tensors_0, start=0, end=1), [3], axis=0)
+            Expand(tensors_0, t1), Expand(tensors_1, t1)
         aten.repeat.default(self: f32[2, 3], repeats=[2, 3]) -> f32[4, 9]
             Tile(self, [2, 3])
         aten.repeat.default(self: f32[s0, 3], repeats=[s0, 1]) -> f32[s0**2, 3]

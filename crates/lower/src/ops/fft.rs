@@ -66,6 +66,32 @@ pub static ROWS: &[Row] = &[
         "fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
         |cx| many_axes(cx, Kind::ToReal),
     ),
+    Row::new("aten.fft_hfft.default", "fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+        one_axis(cx, Kind::HermitianToReal)
+    }),
+    Row::new("aten.fft_ihfft.default", "fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+        one_axis(cx, Kind::HermitianFromReal)
+    }),
+    Row::new(
+        "aten.fft_hfft2.default",
+        "fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+        |cx| many_axes(cx, Kind::HermitianToReal),
+    ),
+    Row::new(
+        "aten.fft_ihfft2.default",
+        "fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+        |cx| many_axes(cx, Kind::HermitianFromReal),
+    ),
+    Row::new(
+        "aten.fft_hfftn.default",
+        "fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+        |cx| many_axes(cx, Kind::HermitianToReal),
+    ),
+    Row::new(
+        "aten.fft_ihfftn.default",
+        "fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+        |cx| many_axes(cx, Kind::HermitianFromReal),
+    ),
     Row::new(
         "aten._fft_r2c.default",
         "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
@@ -94,6 +120,30 @@ enum Kind {
     FromReal,
     /// Inverse to real numbers from half of a spectrum.
     ToReal,
+    /// Forward to real numbers from half of a signal that is its own mirrored conjugate: `ToReal` of the conjugate.
+    HermitianToReal,
+    /// Inverse of that: the conjugate of `FromReal`.
+    HermitianFromReal,
+}
+
+impl Kind {
+    fn is_to_real(self) -> bool {
+        matches!(self, Kind::ToReal | Kind::HermitianToReal)
+    }
+
+    fn is_from_real(self) -> bool {
+        matches!(self, Kind::FromReal | Kind::HermitianFromReal)
+    }
+
+    /// Whether PyTorch scales it as an inverse transform.
+    fn is_scaled_inverse(self) -> bool {
+        matches!(self, Kind::Inverse | Kind::ToReal | Kind::HermitianFromReal)
+    }
+
+    /// Whether the sums that are computed are those of an inverse transform.
+    fn is_summed_inverse(self) -> bool {
+        matches!(self, Kind::Inverse | Kind::ToReal | Kind::HermitianToReal)
+    }
 }
 
 /// By what the sum of a transform of `count` elements is divided.
@@ -157,8 +207,7 @@ fn many_axes(cx: &mut Context<'_, '_>, kind: Kind) -> Result<Outputs> {
 
 /// `sizes`: what each axis is cut or padded to first; `None` leaves it.
 fn lower(cx: &mut Context<'_, '_>, kind: Kind, axes: &[i64], sizes: &[Option<i64>]) -> Result<Outputs> {
-    let is_inverse = matches!(kind, Kind::Inverse | Kind::ToReal);
-    let scale = scale(cx, is_inverse)?;
+    let scale = scale(cx, kind.is_scaled_inverse())?;
     let (mut x, is_complex) = input(cx)?;
     let own = cx.meta("self")?.sizes.clone();
     let Some((&last, _)) = axes.split_last() else { return Ok(x.into()) };
@@ -168,7 +217,7 @@ fn lower(cx: &mut Context<'_, '_>, kind: Kind, axes: &[i64], sizes: &[Option<i64
             return cx.refuse("transforms an axis of symbolic size");
         };
         // For half a spectrum the size is that of the real signal.
-        let half = kind == Kind::ToReal && axis == last;
+        let half = kind.is_to_real() && axis == last;
         let length = size.unwrap_or(if half { 2 * (have - 1) } else { have });
         let wanted = if half { length / 2 + 1 } else { length };
         let rank = own.len() + usize::from(is_complex);
@@ -210,7 +259,7 @@ fn transform(
     kind: Kind,
     scale: Scale,
 ) -> Result<Outputs> {
-    let is_inverse = matches!(kind, Kind::Inverse | Kind::ToReal);
+    let is_inverse = kind.is_summed_inverse();
     let count: f64 = lengths.iter().map(|&(_, length)| length as f64).product();
     let rank = cx.meta("self")?.sizes.len();
     let mut x = match is_complex {
@@ -221,30 +270,32 @@ fn transform(
     };
     // The half spectrum belongs to the last axis: it is made first and resolved last.
     let mut order: Vec<(i64, i64)> = lengths.to_vec();
-    if kind == Kind::FromReal {
+    if kind.is_from_real() {
         order.reverse();
     }
     let last = lengths.last().map_or(0, |&(axis, _)| axis);
     // `DFT` divides an inverse transform by the length, so that the conjugate is transformed forwards instead.
     let of_conjugate = is_inverse && cx.opset >= FIRST_DFT;
-    if of_conjugate {
+    // Of what is the conjugate already, nothing is left to do.
+    if of_conjugate != (kind == Kind::HermitianToReal) && (is_complex || of_conjugate) {
         x = negate_imaginary(cx, x);
     }
     for (axis, length) in order {
-        if kind == Kind::ToReal && axis == last {
+        if kind.is_to_real() && axis == last {
             x = complete(cx, x, axis, length);
         }
         x = along(cx, x, axis, length, is_inverse)?;
-        if kind == Kind::FromReal && axis == last {
+        if kind.is_from_real() && axis == last {
             x = cx.slice(x, &[axis], &[0], &[length / 2 + 1], &[1]);
         }
     }
-    if kind == Kind::ToReal {
+    if kind.is_to_real() {
         x = component(cx, x, 0);
     }
     let factor = scale.factor(count);
     let dtype = cx.out()?.dtype.real();
-    let factors = match of_conjugate && kind != Kind::ToReal {
+    let is_conjugate = kind == Kind::HermitianFromReal || of_conjugate && !kind.is_to_real();
+    let factors = match is_conjugate {
         // Back from the conjugate, and scaled, at once.
         true => Literal::from_numbers(dtype, vec![2], [Number::Float(factor), Number::Float(-factor)]),
         false if factor != 1.0 => Literal::scalar(dtype, Number::Float(factor)),
@@ -407,6 +458,25 @@ mod tests {
             t1 = DFT(Mul(Slice(self, [0], [3], [2]), [1.0, -1.0]), None, 1)
             t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
             Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.05)
+        aten.fft_hfft.default(self: c64[3, 5]) -> f32[3, 8]
+            t1 = Concat(self, Mul(Slice(self, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
+            Gather(DFT(t1, None, 1), 0, axis=-1)
+        aten.fft_ihfft.default(self: f32[3, 7]) -> c64[3, 4]
+            Mul(Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [4], [1]), [0.14285715, -0.14285715])
+        aten.fft_hfft2.default(self: c64[2, 4, 4]) -> f32[2, 4, 6]
+            t1 = DFT(self, None, 1)
+            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
+            Gather(DFT(t2, None, 2), 0, axis=-1)
+        aten.fft_ihfft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
+            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
+            Mul(t1, [0.041666668, -0.041666668])
+        aten.fft_hfftn.default(self: c64[2, 4, 4], s=[4, 5]) -> f32[2, 4, 5]
+            t1 = DFT(Slice(self, [0], [3], [2]), None, 1)
+            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
+            Gather(DFT(t2, None, 2), 0, axis=-1)
+        aten.fft_ihfftn.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
+            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
+            Mul(DFT(t1, None, 0), [0.020833334, -0.020833334])
         aten._fft_r2c.default(self: f32[3, 8], dim=[1], normalization=0, onesided=True) -> c64[3, 5]
             Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [5], [1])
         aten._fft_c2r.default(self: c64[3, 5], dim=[1], normalization=2, last_dim_size=8) -> f32[3, 8]

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::literal::{Literal, Number};
+use crate::ops::support::compute::const_floats;
 use crate::ops::support::formulas::{polynomial, test_number, with_number};
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
@@ -25,6 +26,8 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.special_gammaln.default", "special_gammaln(Tensor self) -> Tensor", |cx| {
         function(cx, log_gamma)
     }),
+    Row::new("aten.mvlgamma.default", "mvlgamma(Tensor self, int p) -> Tensor", multivariate),
+    Row::new("aten.special_multigammaln.default", "special_multigammaln(Tensor self, int p) -> Tensor", multivariate),
     Row::new("aten.special_psi.default", "special_psi(Tensor self) -> Tensor", |cx| function(cx, digamma)),
 ];
 
@@ -114,11 +117,25 @@ fn log_gamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
     Ok(cx.emit("Where", &[is_infinite, infinity, value], vec![]))
 }
 
+/// `sum of log Γ(x - i / 2) for i below p, plus p (p - 1) / 4 log π`.
+fn multivariate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let p = cx.int("p")?.max(1);
+    let x = operand(cx, "self", DType::F64)?;
+    let shifts = const_floats(cx, DType::F64, &[p], (0..p).map(|i| -0.5 * i as f64))?;
+    let column = cx.unsqueeze(x, &[-1]);
+    let shifted = cx.emit("Add", &[column, shifts], vec![]);
+    let logs = log_gamma(cx, shifted)?;
+    let sum = cx.reduce("ReduceSum", logs, &[-1], false);
+    let value = with_number(cx, "Add", sum, 0.25 * (p * (p - 1)) as f64 * PI.ln());
+    let dtype = cx.out()?.dtype;
+    Ok(cx.cast(value, dtype).into())
+}
+
 /// `-B(2k) / 2k` of the asymptotic series, for powers of `1 / z²`.
 const SERIES: [f64; 7] =
     [0.0, -1.0 / 12.0, 1.0 / 120.0, -1.0 / 252.0, 1.0 / 240.0, -1.0 / 132.0, 691.0 / 32760.0];
 
-fn digamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
+pub(super) fn digamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
     let (is_low, y) = reflected(cx, x);
     let shifts: Vec<f64> = (0..8).map(f64::from).collect();
     let steps = fractions(cx, y, &[1.0; 8], &shifts)?;

@@ -13,6 +13,7 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.hstack.default", "hstack(Tensor[] tensors) -> Tensor", |cx| joined_along(cx, 1)),
     Row::new("aten.vstack.default", "vstack(Tensor[] tensors) -> Tensor", |cx| joined_along(cx, 0)),
     Row::new("aten.dstack.default", "dstack(Tensor[] tensors) -> Tensor", |cx| joined_along(cx, 2)),
+    Row::new("aten.column_stack.default", "column_stack(Tensor[] tensors) -> Tensor", column_stack),
 ];
 
 /// The tensors in the type of the result. PyTorch skips old-style empty tensors (1-D without elements).
@@ -74,6 +75,22 @@ fn joined_along(cx: &mut Context<'_, '_>, axis: i64) -> Result<Outputs> {
     Ok(cx.concat(&parts, axis).into())
 }
 
+/// Vectors and numbers are columns.
+fn column_stack(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype.real();
+    let metas = cx.metas("tensors");
+    let mut parts = Vec::new();
+    for (value, meta) in cx.tensors("tensors")?.into_iter().zip(metas) {
+        let value = cx.cast(value, dtype);
+        parts.push(match meta.sizes.len() {
+            0 => cx.unsqueeze(value, &[0, 1]),
+            1 => cx.unsqueeze(value, &[1]),
+            _ => value,
+        });
+    }
+    Ok(cx.concat(&parts, 1).into())
+}
+
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
@@ -83,7 +100,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.cat.default(tensors: [f32[2, 3], f32[4, 3]]) -> f32[6, 3]
             Concat(tensors_0, tensors_1, axis=0)
         aten.cat.default(tensors: [f32[s0, 3], f32[s0, 4]], dim=1) -> f32[s0, 7]
@@ -100,6 +117,8 @@ mod tests {
             Concat(Unsqueeze(tensors_0, [0, 1]), Unsqueeze(tensors_1, [0, 1]), axis=0)
         aten.dstack.default(tensors: [f32[], f32[]]) -> f32[1, 1, 2]
             Concat(Unsqueeze(tensors_0, [0, 1, 2]), Unsqueeze(tensors_1, [0, 1, 2]), axis=2)
+        aten.column_stack.default(tensors: [f32[3], f32[3, 2]]) -> f32[3, 3]
+            Concat(Unsqueeze(tensors_0, [1]), tensors_1, axis=1)
         ");
     }
 }

@@ -55,7 +55,8 @@ pub static ROWS: &[Row] = &[
     ),
 ];
 
-fn reduced(cx: &mut Context<'_, '_>, loss: ValueId) -> Result<Outputs> {
+/// The loss of all elements by `reduction`: as it is, its mean or its sum.
+pub(crate) fn reduced(cx: &mut Context<'_, '_>, loss: ValueId) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let y = match cx.int("reduction")? {
         0 => loss,

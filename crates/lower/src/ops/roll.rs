@@ -9,6 +9,8 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new("aten.roll.default", "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll),
+    Row::new("aten.fft_fftshift.default", "fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor", |cx| swap_halves(cx, 1)),
+    Row::new("aten.fft_ifftshift.default", "fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor", |cx| swap_halves(cx, 0)),
     Row::new("aten.flip.default", "flip(Tensor self, int[] dims) -> Tensor", flip),
     Row::new("aten.fliplr.default", "fliplr(Tensor self) -> Tensor", |cx| mirrored(cx, &[1])),
     Row::new("aten.flipud.default", "flipud(Tensor self) -> Tensor", |cx| mirrored(cx, &[0])),
@@ -50,11 +52,38 @@ fn turn(cx: &mut Context<'_, '_>, x: ValueId, axis: i64, size: &Dim, shift: i64)
             Dim::Symbolic(turned)
         }
     };
-    let at = cx.dim_value(&at)?;
+    turn_at(cx, x, axis, &at)
+}
+
+/// Elements from `at` on come first.
+fn turn_at(cx: &mut Context<'_, '_>, x: ValueId, axis: i64, at: &Dim) -> Result<ValueId> {
+    let at = cx.dim_value(at)?;
     let (start, end, axes) = (cx.const_ints(&[0]), cx.const_ints(&[i64::MAX]), cx.const_ints(&[axis]));
     let back = cx.emit("Slice", &[x, at, end, axes], vec![]);
     let front = cx.emit("Slice", &[x, start, at, axes], vec![]);
     Ok(cx.concat(&[back, front], axis))
+}
+
+/// The second half of each axis comes first; the middle of an odd size belongs to the first half if `extra` is 1.
+fn swap_halves(cx: &mut Context<'_, '_>, extra: i64) -> Result<Outputs> {
+    let mut x = cx.tensor("self")?;
+    let sizes = cx.meta("self")?.sizes.clone();
+    let axes = match cx.ints_opt("dim")? {
+        Some(_) => cx.axes("dim", sizes.len())?,
+        None => (0..sizes.len() as i64).collect(),
+    };
+    for axis in axes {
+        let at = match sizes.get(axis as usize) {
+            None | Some(Dim::Static(..=1)) => continue,
+            Some(Dim::Static(size)) => Dim::Static((size + extra) / 2),
+            Some(Dim::Symbolic(size)) => {
+                let more = SymExpr::Call(SymOp::Add, vec![size.clone(), SymExpr::Int(extra)]);
+                Dim::Symbolic(SymExpr::Call(SymOp::FloorDiv, vec![more, SymExpr::Int(2)]))
+            }
+        };
+        x = turn_at(cx, x, axis, &at)?;
+    }
+    Ok(x.into())
 }
 
 fn flip(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -108,12 +137,26 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.roll.default(self: f32[4, 5], shifts=[1], dims=[0]) -> f32[4, 5]
             Concat(Slice(self, [3], [max], [0]), Slice(self, [0], [3], [0]), axis=0)
         aten.roll.default(self: f32[s0, 4, 5], shifts=[1, 2], dims=[1, 2]) -> f32[s0, 4, 5]
             t1 = Concat(Slice(self, [3], [max], [1]), Slice(self, [0], [3], [1]), axis=1)
             Concat(Slice(t1, [3], [max], [2]), Slice(t1, [0], [3], [2]), axis=2)
+        aten.fft_fftshift.default(self: f32[4, 5]) -> f32[4, 5]
+            t1 = Concat(Slice(self, [2], [max], [0]), Slice(self, [0], [2], [0]), axis=0)
+            Concat(Slice(t1, [3], [max], [1]), Slice(t1, [0], [3], [1]), axis=1)
+        aten.fft_fftshift.default(self: f32[s0, 3]) -> f32[s0, 3]
+            t1 = Div(Add(Shape(self, start=0, end=1), [1]), [2])
+            t2 = Concat(Slice(self, t1, [max], [0]), Slice(self, [0], t1, [0]), axis=0)
+            Concat(Slice(t2, [2], [max], [1]), Slice(t2, [0], [2], [1]), axis=1)
+        aten.fft_ifftshift.default(self: f32[4, 5]) -> f32[4, 5]
+            t1 = Concat(Slice(self, [2], [max], [0]), Slice(self, [0], [2], [0]), axis=0)
+            Concat(Slice(t1, [2], [max], [1]), Slice(t1, [0], [2], [1]), axis=1)
+        aten.fft_ifftshift.default(self: f32[s0, 3]) -> f32[s0, 3]
+            t1 = Div(Shape(self, start=0, end=1), [2])
+            t2 = Concat(Slice(self, t1, [max], [0]), Slice(self, [0], t1, [0]), axis=0)
+            Concat(Slice(t2, [1], [max], [1]), Slice(t2, [0], [1], [1]), axis=1)
         aten.flip.default(self: f32[4, 5], dims=[0]) -> f32[4, 5]
             Slice(self, [-1], [-max], [0], [-1])
         aten.fliplr.default(self: f32[4, 5]) -> f32[4, 5]

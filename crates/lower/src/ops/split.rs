@@ -23,6 +23,19 @@ pub static ROWS: &[Row] = &[
         "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
         split,
     ),
+    Row::new("aten.unsafe_split.Tensor", "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", split),
+    Row::new(
+        "aten.unsafe_split_with_sizes.default",
+        "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+        split,
+    ),
+    Row::new("aten.unsafe_chunk.default", "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", split),
+    Row::new("aten.hsplit.int", "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", hsplit),
+    Row::new("aten.hsplit.array", "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", hsplit),
+    Row::new("aten.vsplit.int", "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", |cx| split_along(cx, 0)),
+    Row::new("aten.vsplit.array", "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", |cx| split_along(cx, 0)),
+    Row::new("aten.dsplit.int", "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", |cx| split_along(cx, 2)),
+    Row::new("aten.dsplit.array", "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", |cx| split_along(cx, 2)),
     Row::new("aten.chunk.default", "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", split),
     Row::new(
         "aten.tensor_split.sections",
@@ -44,8 +57,18 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn split(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    let x = cx.tensor("self")?;
     let axis = cx.axis("dim", cx.meta("self")?.sizes.len())?;
+    split_along(cx, axis)
+}
+
+/// Along the second axis; a vector has only the first.
+fn hsplit(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let axis = i64::from(cx.meta("self")?.sizes.len() > 1);
+    split_along(cx, axis)
+}
+
+fn split_along(cx: &mut Context<'_, '_>, axis: i64) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
     let sizes: Vec<Dim> =
         cx.out_metas().iter().filter_map(|meta| meta.sizes.get(axis as usize).cloned()).collect();
     Ok(parts(cx, x, &sizes, axis)?.into())
@@ -99,7 +122,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.split.Tensor(self: f32[6, 3], split_size=2) -> [f32[2, 3], f32[2, 3], f32[2, 3]]
             Split(self, [2, 2, 2], axis=0)
         aten.split_copy.Tensor(self: f32[6, 3], split_size=2) -> [f32[2, 3], f32[2, 3], f32[2, 3]]
@@ -116,6 +139,24 @@ mod tests {
             Split(self, [1, 5], axis=0)
         aten.split_with_sizes_copy.default(self: f32[s0, 6], split_sizes=[1, 0, 5], dim=-1) -> [f32[s0, 1], f32[s0, 0], f32[s0, 5]]
             Split(self, [1, 0, 5], axis=1)
+        aten.unsafe_split.Tensor(self: f32[7, 3], split_size=3) -> [f32[3, 3], f32[3, 3], f32[1, 3]]
+            Split(self, [3, 3, 1], axis=0)
+        aten.unsafe_split_with_sizes.default(self: f32[6, 3], split_sizes=[1, 5]) -> [f32[1, 3], f32[5, 3]]
+            Split(self, [1, 5], axis=0)
+        aten.unsafe_chunk.default(self: f32[6, 4], chunks=3) -> [f32[2, 4], f32[2, 4], f32[2, 4]]
+            Split(self, [2, 2, 2], axis=0)
+        aten.hsplit.int(self: f32[4, 6], sections=3) -> [f32[4, 2], f32[4, 2], f32[4, 2]]
+            Split(self, [2, 2, 2], axis=1)
+        aten.hsplit.array(self: f32[2, 5, 3], indices=[1, 4]) -> [f32[2, 1, 3], f32[2, 3, 3], f32[2, 1, 3]]
+            Split(self, [1, 3, 1], axis=1)
+        aten.vsplit.int(self: f32[4, 6], sections=2) -> [f32[2, 6], f32[2, 6]]
+            Split(self, [2, 2], axis=0)
+        aten.vsplit.array(self: i64[5, 2], indices=[1, 1, 3]) -> [i64[1, 2], i64[0, 2], i64[2, 2], i64[2, 2]]
+            Split(self, [1, 0, 2, 2], axis=0)
+        aten.dsplit.int(self: f32[2, 3, 4], sections=2) -> [f32[2, 3, 2], f32[2, 3, 2]]
+            Split(self, [2, 2], axis=2)
+        aten.dsplit.array(self: f32[2, 3, 5], indices=[2, 7]) -> [f32[2, 3, 2], f32[2, 3, 3], f32[2, 3, 0]]
+            Split(self, [2, 3, 0], axis=2)
         aten.chunk.default(self: f32[6, 4], chunks=3) -> [f32[2, 4], f32[2, 4], f32[2, 4]]
             Split(self, [2, 2, 2], axis=0)
         aten.chunk.default(self: f32[s0, 4], chunks=2, dim=-1) -> [f32[s0, 2], f32[s0, 2]]

@@ -29,6 +29,7 @@ pub static ROWS: &[Row] = &[
         |cx| diagonal(cx, "A"),
     ),
     Row::new("aten.diag.default", "diag(Tensor self, int diagonal=0) -> Tensor", diag),
+    Row::new("aten.diagflat.default", "diagflat(Tensor self, int offset=0) -> Tensor", diagflat),
     Row::new(
         "aten.diag_embed.default",
         "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
@@ -121,6 +122,13 @@ fn diag(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
 }
 
+fn diagflat(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let x = cx.tensor("self")?;
+    let flat = cx.reshape_static(x, &[-1]);
+    let offset = cx.int("offset")?;
+    embed(cx, flat, offset, 0, 1).map(Outputs::from)
+}
+
 fn diag_embed(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;
     let rank = cx.out()?.sizes.len();
@@ -151,8 +159,13 @@ fn embed(cx: &mut Context<'_, '_>, x: ValueId, offset: i64, first: i64, second: 
     let mask = Literal::from_numbers(DType::Bool, vec![side, side], (0..count).map(|i| Number::from(on_diagonal(i))));
     let Some(mask) = mask else { return cx.refuse("makes a diagonal that is too large") };
     let mask = cx.constant(mask);
-    let zero = cx.const_scalar(out.dtype, 0);
-    let matrix = cx.emit("Where", &[mask, spread, zero], vec![]);
+    // onnxruntime has no `Where` for booleans.
+    let matrix = if out.dtype == DType::Bool {
+        cx.emit("And", &[mask, spread], vec![])
+    } else {
+        let zero = cx.const_scalar(out.dtype, 0);
+        cx.emit("Where", &[mask, spread, zero], vec![])
+    };
     let mut front = 0..rank - 2;
     let order: Vec<i64> = (0..rank)
         .map(|axis| {
@@ -220,7 +233,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.unfold.default(self: f32[7, 3], dimension=0, size=3, step=2) -> f32[3, 3, 3]
             Transpose(Gather(self, [[0, 1, 2], [2, 3, 4], [4, 5, 6]], axis=0), perm=[0, 2, 1])
         aten.unfold.default(self: f32[s0, 7], dimension=-1, size=2, step=1) -> f32[s0, 6, 2]
@@ -237,6 +250,9 @@ mod tests {
             Gather(Reshape(A, [2, 12]), [0, 5, 10], axis=-1)
         aten.diag.default(self: f32[3]) -> f32[3, 3]
             Where([[true, false, false], [false, true, false], [false, false, true]], Gather(self, [[0, 0, 0], [0, 1, 0], [0, 0, 2]], axis=-1), 0.0)
+        aten.diagflat.default(self: f32[3]) -> f32[3, 3]
+            t1 = Gather(Reshape(self, [-1]), [[0, 0, 0], [0, 1, 0], [0, 0, 2]], axis=-1)
+            Where([[true, false, false], [false, true, false], [false, false, true]], t1, 0.0)
         aten.diag_embed.default(self: f32[2, 3]) -> f32[2, 3, 3]
             Where([[true, false, false], [false, true, false], [false, false, true]], Gather(self, [[0, 0, 0], [0, 1, 0], [0, 0, 2]], axis=-1), 0.0)
         aten.trace.default(self: f32[3, 4]) -> f32[]

@@ -10,6 +10,7 @@ pub(crate) mod lstm;
 pub(crate) mod norm;
 pub(crate) mod operands;
 pub(crate) mod reduction;
+pub(crate) mod repeat;
 pub(crate) mod scan;
 pub(crate) mod spread;
 pub(crate) mod window;

@@ -1,0 +1,83 @@
+//! `gcd` and `lcm`: Euclid's algorithm for all elements at once, in a `Loop` that ends when all remainders are 0.
+
+use modelexport_graph::DType;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::ir::ValueId;
+use crate::ops::support::formulas::{test_number, with_number};
+use crate::ops::support::operands::operand;
+use crate::ops::support::repeat::{Round, repeat};
+use crate::registry::Row;
+
+pub static ROWS: &[Row] = &[
+    Row::new("aten.gcd.default", "gcd(Tensor self, Tensor other) -> Tensor", |cx| {
+        let dtype = cx.out()?.dtype;
+        let (_, _, divisor) = divisor(cx)?;
+        Ok(cx.cast(divisor, dtype).into())
+    }),
+    Row::new("aten.lcm.default", "lcm(Tensor self, Tensor other) -> Tensor", |cx| {
+        let dtype = cx.out()?.dtype;
+        let (left, right, divisor) = divisor(cx)?;
+        // Both are 0 where the divisor is.
+        let divisor = with_number(cx, "Max", divisor, 1);
+        let share = cx.emit("Div", &[left, divisor], vec![]);
+        let multiple = cx.emit("Mul", &[share, right], vec![]);
+        Ok(cx.cast(multiple, dtype).into())
+    }),
+];
+
+/// Both operands without sign, in the sizes of the result, and their greatest common divisor.
+fn divisor(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId, ValueId)> {
+    let sizes = cx.out()?.sizes.clone();
+    let mut absolute = |name: &str| -> Result<ValueId> {
+        let value = operand(cx, name, DType::I64)?;
+        let value = cx.emit("Abs", &[value], vec![]);
+        cx.expand(value, &sizes)
+    };
+    let (left, right) = (absolute("self")?, absolute("other")?);
+    let results = repeat(cx, None, &[left, right], |body, _, states| {
+        let [larger, smaller] = [states[0], states[1]];
+        let is_done = test_number(body, "Equal", smaller, 0);
+        let divisor = with_number(body, "Max", smaller, 1);
+        let rest = body.emit("Mod", &[larger, divisor], vec![]);
+        let next_larger = body.emit("Where", &[is_done, larger, smaller], vec![]);
+        let next_smaller = body.emit("Where", &[is_done, smaller, rest], vec![]);
+        // A sum, because the largest of no elements is not defined.
+        let positive = body.emit("Sign", &[next_smaller], vec![]);
+        let left_over = body.reduce("ReduceSum", positive, &[], false);
+        let goes_on = test_number(body, "Greater", left_over, 0);
+        Round { states: vec![next_larger, next_smaller], goes_on: Some(goes_on) }
+    });
+    Ok((left, right, results[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::ROWS;
+    use crate::test_calls::lowered;
+
+    #[test]
+    fn rows_as_onnx() {
+        assert_snapshot!(lowered(ROWS), @"
+        aten.gcd.default(self: i64[30], other: i64[30]) -> i64[30]
+            t5, _ = Loop(None, true, Abs(self), Abs(other), body=(_, _, t1, t2) {
+                t3 = Equal(t2, 0)
+                t4 = Where(t3, t2, Mod(t1, Max(t2, 1)))
+                Greater(ReduceSum(Sign(t4), keepdims=0), 0), Where(t3, t1, t2), t4
+            })
+            t5
+        aten.lcm.default(self: i64[30], other: i64[30]) -> i64[30]
+            t1 = Abs(self)
+            t2 = Abs(other)
+            t7, _ = Loop(None, true, t1, t2, body=(_, _, t3, t4) {
+                t5 = Equal(t4, 0)
+                t6 = Where(t5, t4, Mod(t3, Max(t4, 1)))
+                Greater(ReduceSum(Sign(t6), keepdims=0), 0), Where(t5, t3, t4), t6
+            })
+            Mul(Div(t1, Max(t7, 1)), t2)
+        ");
+    }
+}
