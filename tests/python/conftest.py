@@ -5,6 +5,7 @@ import support
 
 def pytest_addoption(parser):
     parser.addoption("--part", default="1/1", metavar="K/N", help="run only the Kth of N parts of the selected tests")
+    parser.addoption("--op-db", action="store_true", help="run all entries of PyTorch's operator database")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -4,7 +4,8 @@
     op_db.py make  [NAME...] --out DIR       capture the samples: DIR/ENTRY/DTYPE-K/{model.pt2,io.npz,sample.json}
     op_db.py score [NAME...] --out DIR       export each capture, run it, compare; one JSON line an entry
     op_db.py peer  [NAME...] --out DIR       the same for torch.onnx.export, on first samples only
-    op_db.py table RESULTS [--peer RESULTS]  write docs/op-db.md
+
+`op_db_table.py` makes docs/op-db.md of the results.
 
 An entry is an `OpInfo` of `op_db`; NAME matches the whole name of an entry (`linalg.inv_ex`, `std_mean.unbiased`) or is a
 pattern (`linalg.*`). Tensors of a sample become inputs, everything else constants.

@@ -28,7 +28,6 @@ class Captured(NamedTuple):
     not_decomposed: dict[str, str]
 
 
-
 def capture_module(
     model: torch.nn.Module,
     args: tuple,
