@@ -15,6 +15,7 @@ pub mod functions;
 pub mod hierarchy;
 pub mod interface;
 mod node_lines;
+pub mod numbers;
 pub mod pattern;
 pub mod policy;
 pub mod python_repr;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use modelexport_graph::onnx::{AttributeValue, Node, Tensor, TensorData};
+use modelexport_graph::onnx::{AttributeValue, Graph, Node, Tensor, TensorData};
 
 use super::matching::{Matching, all_nodes};
 use super::{Category, Difference, Found, path_of};
 use crate::embedding::{self, DocString};
+use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 
@@ -196,15 +197,17 @@ pub(super) fn attribute_text(value: &AttributeValue) -> String {
         AttributeValue::Type(found) => format!("{:?}", found.kind),
         AttributeValue::Types(all) => list(all.iter().map(|found| format!("{:?}", found.kind)).collect()),
         // Nodes inside are compared like all others; here only how many there are.
-        AttributeValue::Graph(graph) => format!("graph of {} nodes", graph.nodes.len()),
-        AttributeValue::Graphs(graphs) => {
-            list(graphs.iter().map(|graph| format!("graph of {} nodes", graph.nodes.len())).collect())
-        }
+        AttributeValue::Graph(graph) => graph_text(graph),
+        AttributeValue::Graphs(graphs) => list(graphs.iter().map(graph_text).collect()),
         AttributeValue::SparseTensor(tensor) => format!("sparse {:?}", tensor.dims),
         AttributeValue::SparseTensors(all) => {
             list(all.iter().map(|tensor| format!("sparse {:?}", tensor.dims)).collect())
         }
     }
+}
+
+fn graph_text(graph: &Graph) -> String {
+    format!("graph of {}", counted(graph.nodes.len() as u64, "node"))
 }
 
 fn tensor_text(tensor: &Tensor) -> String {
@@ -215,8 +218,8 @@ fn tensor_text(tensor: &Tensor) -> String {
             let rest = if bytes.len() > 16 { format!("…{:08x}", checksum(bytes)) } else { String::new() };
             format!("{shown}{rest}")
         }
-        TensorData::Stored(view) => format!("{} bytes", view.span.length),
-        TensorData::TypedStored(span) => format!("{} bytes", span.length),
+        TensorData::Stored(view) => counted(view.span.length, "byte"),
+        TensorData::TypedStored(span) => counted(span.length, "byte"),
         TensorData::Scaled { .. } => "scaled".to_owned(),
         TensorData::External(entries) => {
             let entries: HashMap<_, _> = entries.iter().map(|(key, value)| (key.as_str(), value)).collect();

@@ -79,6 +79,7 @@ Examples:
   modelexport functions model.onnx --all -o nested.onnx --format json | jq '.functions[] | [.name, (.calls | length)]'";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    derived::check_outputs(&arguments.file, &[&arguments.output], "functions")?;
     let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
     let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
     let progress = Progress::new(session.shows_progress());
