@@ -16,6 +16,7 @@ pub mod hierarchy;
 pub mod interface;
 mod node_lines;
 pub mod numbers;
+pub mod parameter_counts;
 pub mod pattern;
 pub mod policy;
 pub mod python_repr;

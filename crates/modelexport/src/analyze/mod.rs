@@ -2,7 +2,7 @@
 //!
 //! Nodes, operators, weights, multiply-adds and activations are counted for each module itself (`own`) and with all
 //! modules below it (`total`). Every node and every weight counts for exactly one module, so that the root's total is the
-//! file's.
+//! file's. Parameters are counted as those of the model.
 
 mod figures;
 pub mod graphml;
@@ -23,7 +23,7 @@ use crate::shapes::{self, Sizes};
 use crate::tagged_file::TaggedFile;
 use figures::Collected;
 
-pub use figures::{Figures, Tensors};
+pub use figures::{Figures, Parameters, Tensors};
 pub use rows::{ClassRow, ModuleRow, OperatorRow, Rows, Share};
 
 /// What the rows of an analysis are.
@@ -147,6 +147,7 @@ fn totals(file: &TaggedFile, collected: &Collected, scope: &rows::Scope<'_>) -> 
         }
         totals.figures.add(own);
     }
+    totals.figures.count(tree, tree.iter().map(|(id, _)| id).filter(|id| scope.holds(*id)));
     totals.attributed_nodes = totals.figures.nodes - totals.figures.unattributed_nodes;
     if totals.figures.nodes > 0 {
         totals.coverage = totals.attributed_nodes as f64 / totals.figures.nodes as f64;
