@@ -21,6 +21,7 @@ pub(crate) use initializers::looks_like_a_weight;
 pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};
 pub use node_claim::{WINML_DEPTH, WINML_TAG, is_marked, stack_module};
+pub(crate) use quantised::Quantised;
 
 /// Modules with their nodes.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use modelexport_graph::onnx::{AttributeValue, Node};
 
 /// Names of values, gathered node by node in the order of the graph.
 #[derive(Default)]
-pub(super) struct Quantised {
+pub(crate) struct Quantised {
     /// What is read as a scale, zero point or order of groups.
     scales: HashSet<Name>,
     /// Scales that are computed from activations.
