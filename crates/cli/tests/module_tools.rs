@@ -142,8 +142,7 @@ fn an_onnx_file_is_tagged_and_not_exported() {
     assert_eq!((status, &*out), (2, ""));
     assert_eq!(
         message,
-        "error: m.onnx: is an ONNX file already, and export makes one from a .pt2 file or a live model\n\
-         hint: `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
+        "error: m.onnx: is an ONNX file already; `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
     );
     assert!(!folder.path().join("y.onnx").exists());
     let (status, _, message) = run(folder.path(), &["export", "none.onnx", "-o", "y.onnx"]);

@@ -59,6 +59,12 @@ pub enum Error {
          and no sidecar {}", path.display(), sidecar.display()
     )]
     NoHierarchy { path: PathBuf, sidecar: PathBuf },
+    /// An ONNX file where a captured program is wanted.
+    #[error(
+        "{path}: is an ONNX file already; `modelexport tag {path} -o {}` adds tags to it", output.display(),
+        path = path.display()
+    )]
+    OnnxSource { path: PathBuf, output: PathBuf },
     /// A size for a dimension that the file does not have.
     #[error("{}: no dimension {name:?}{}", path.display(), dimensions(near, known))]
     Dimension { path: PathBuf, name: String, near: Vec<String>, known: Vec<String> },
@@ -124,6 +130,7 @@ impl Error {
             Error::Read { .. } => ErrorKind::Io,
             Error::NoHierarchy { .. }
             | Error::Strategy { .. }
+            | Error::OnnxSource { .. }
             | Error::Dimension { .. }
             | Error::OwnSource { .. } => ErrorKind::BadInput,
         }

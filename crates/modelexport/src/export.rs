@@ -163,6 +163,15 @@ pub struct Files {
     pub files: Vec<CommittedFile>,
 }
 
+/// Refuses a source that needs no export.
+pub fn check_source(source: &Path, output: &Path) -> Result<(), Error> {
+    let is_onnx = source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
+    match is_onnx && source.is_file() {
+        true => Err(Error::OnnxSource { path: source.to_owned(), output: output.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// Writes a model, its weights and its sidecar, all or nothing. `began` was begun before the work, so that a target
 /// that may not be written is known then.
 pub fn write(

@@ -51,7 +51,7 @@ fn pair(
     let mut push = |difference: Difference| found.push(owner.clone(), difference);
     if old.name != new.name {
         let difference = Difference::structure("node renamed", &name).from(&*old.name).to(&*new.name);
-        push(difference.as_one_of(Some(Repeated::Renamed)));
+        push(difference.one_of(Some(Repeated::Renamed)));
     }
     if operator_name(old) != operator_name(new) || old.overload != new.overload {
         let (was, is) = (operator_name(old), operator_name(new));
@@ -81,7 +81,7 @@ fn pair(
         };
         let (was, is) = (shown(&was_module), shown(&module));
         let difference = Difference::new(Category::Tags, "module changed", &name).from(was).to(is);
-        push(difference.as_one_of(came_or_went(&was_module, &module, true, "")));
+        push(difference.one_of(came_or_went(&was_module, &module, true, "")));
     }
     tags(old, new, &name, &mut push);
 }
@@ -123,7 +123,7 @@ fn tags(old: &Node, new: &Node, name: &str, push: &mut dyn FnMut(Difference)) {
         if was != is {
             let kind = if key == embedding::TAG { "tag changed" } else { "metadata changed" };
             let repeated = came_or_went(&was, &is, is_tag(key), key);
-            push(change(kind, format!("{name}: {key}"), was, is).as_one_of(repeated));
+            push(change(kind, format!("{name}: {key}"), was, is).one_of(repeated));
         }
     }
     if old.doc_string != new.doc_string {
@@ -133,12 +133,12 @@ fn tags(old: &Node, new: &Node, name: &str, push: &mut dyn FnMut(Difference)) {
             true => {
                 let (was, is) = (Some(&*old.doc_string), Some(&*new.doc_string));
                 let difference = change("doc string changed", name.to_owned(), was, is);
-                push(difference.as_one_of(Some(Repeated::DocString)));
+                push(difference.one_of(Some(Repeated::DocString)));
             }
             false => {
                 let repeated = came_or_went(&was, &is, true, "");
                 let difference = change("tag changed", name.to_owned(), was.as_deref(), is.as_deref());
-                push(difference.as_one_of(repeated));
+                push(difference.one_of(repeated));
             }
         }
     }

@@ -77,7 +77,7 @@ impl Difference {
     }
 
     /// One of many that are said once.
-    pub(super) fn as_one_of(self, repeated: Option<Repeated>) -> Self {
+    pub(super) fn one_of(self, repeated: Option<Repeated>) -> Self {
         Difference { repeated, ..self }
     }
 

@@ -85,7 +85,10 @@ mod tests {
 
     use super::*;
 
-    fn noted(nodes: &[(&str, &[&str], &[&str], &[(&str, i64)])]) -> Quantised {
+    /// Operator, inputs, outputs and attributes.
+    type Given<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [(&'a str, i64)]);
+
+    fn noted(nodes: &[Given<'_>]) -> Quantised {
         let mut quantised = Quantised::default();
         for (operator, inputs, outputs, attributes) in nodes {
             let attribute = |(name, number): &(&str, i64)| Attribute {

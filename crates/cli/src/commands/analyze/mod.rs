@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// The size that a named dimension counts as; may be given several times
+    /// The size that a named dimension of the file counts as; may be given several times
     #[arg(long, value_name = "NAME=N", value_parser = parse_size)]
     dim: Vec<(String, u64)>,
 

@@ -115,15 +115,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         let text = format!("{option}: only for live models; {} is a file", arguments.source.display());
         return Err(Failure::new(text, ErrorKind::BadInput));
     }
-    let ending = arguments.source.extension();
-    if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("onnx")) && arguments.source.is_file() {
-        let (source, output) = (arguments.source.display(), arguments.output.display());
-        let text = format!(
-            "{source}: is an ONNX file already, and export makes one from a .pt2 file or a live model"
-        );
-        let hint = format!("`modelexport tag {source} -o {output}` adds tags to it");
-        return Err(Failure::new(text, ErrorKind::BadInput).with_hint(Some(hint)));
-    }
+    export::check_source(&arguments.source, &arguments.output)?;
     let opset = arguments.opset.unwrap_or(DEFAULT_OPSET);
     let began = Instant::now();
     let (policy, tag_format) = arguments.policy.resolve(None)?;

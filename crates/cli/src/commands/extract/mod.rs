@@ -35,7 +35,7 @@ pub struct Arguments {
     /// The module, or several: a path, class:NAME, a /Tag or depth:N; `*` matches, commas join
     selector: String,
 
-    /// The ONNX file to write
+    /// The ONNX file to write; never the one that is read
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 

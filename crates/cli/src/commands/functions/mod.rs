@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(required_unless_present_any = ["all", "inline"], conflicts_with_all = ["all", "inline"])]
     selector: Option<String>,
 
-    /// The ONNX file to write
+    /// The ONNX file to write; never the one that is read
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
