@@ -136,7 +136,7 @@ fn a_size_for_a_dimension_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn an_onnx_file_is_tagged_and_not_exported() {
+fn an_export_is_made_from_a_program_and_beside_it() {
     let folder = exported("plain_linear_relu");
     let (status, out, message) = run(folder.path(), &["export", "m.onnx", "-o", "y.onnx"]);
     assert_eq!((status, &*out), (2, ""));
@@ -145,6 +145,18 @@ fn an_onnx_file_is_tagged_and_not_exported() {
         "error: m.onnx: is an ONNX file already; `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
     );
     assert!(!folder.path().join("y.onnx").exists());
+    let program = folder.path().join("model.pt2");
+    std::fs::copy(repository().join("fixtures/plain_linear_relu/model.pt2"), &program).unwrap();
+    let before = std::fs::read(&program).unwrap();
+    let (status, _, message) =
+        run(folder.path(), &["export", "model.pt2", "-o", "./model.pt2", "--overwrite"]);
+    assert_eq!(status, 2);
+    assert_eq!(
+        message,
+        "error: ./model.pt2: is the same file as the source model.pt2, and export never replaces the model that it \
+         reads, whatever --overwrite says\nhint: give another output with -o\n"
+    );
+    assert!(std::fs::read(&program).unwrap() == before);
     let (status, _, message) = run(folder.path(), &["export", "none.onnx", "-o", "y.onnx"]);
     assert_eq!(status, 3);
     assert!(message.starts_with("error: none.onnx: cannot open"), "{message}");
