@@ -61,6 +61,7 @@ type Told<'py> = PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<String>
 #[pyfunction]
 pub fn export_archive(py: Python<'_>, source: PathBuf, output: PathBuf, choices: Choices) -> Told<'_> {
     let read = |_: &mut Sources| -> Result<_, Error> {
+        export::check_source(&source, &output)?;
         let archive = pt2::read(&source)?;
         let told = export::source_of(&source, &archive.program);
         Ok((archive.program, Some(archive.sources), told))

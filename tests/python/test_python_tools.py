@@ -5,11 +5,13 @@ import json
 import re
 
 import modelexport
+import onnx
 import pytest
 import support
 from modelexport import tools
 
 SHARED = support.FIXTURES / "shared_module" / "model.pt2"
+DYNAMIC = support.FIXTURES / "dynamic_batch_seq" / "model.pt2"
 # About the printing and the exit status.
 NOT_FOR_PROGRAMS = {"format", "help", "quiet", "verbose", "color", "fail-on"}
 COMMANDS = {name: function for name, function in vars(tools).items() if inspect.isfunction(function) and name[0] != "_"}
@@ -29,7 +31,8 @@ def test_they_give_what_the_command_prints_as_json():
 def test_lists_and_dictionaries_become_options(tagged, tmp_path):
     shown = modelexport.tree(SHARED, torch_nn_exceptions=["Linear", "Embedding"])
     assert any(module["tag"].endswith("Embedding") for module in shown["modules"])
-    assert modelexport.analyze(tagged, dim={"batch": 4}, top=3)
+    named = modelexport.export(DYNAMIC, f=tmp_path / "d.onnx", dynamic_shapes={"tokens": {0: "batch"}}).path
+    assert modelexport.analyze(named, dim={"batch": 4}, top=3)["sizes"]["batch"] == 4
 
 
 def test_a_file_without_tags_is_made_and_not_replaced(tagged, tmp_path):
@@ -60,6 +63,34 @@ def test_commands_on_modules_give_structures(tagged, tmp_path):
     for call in (modelexport.extract, modelexport.functions):
         with pytest.raises(ValueError, match="near matches: recurrent"):
             call(tagged, "recurent", tmp_path / "none.onnx")
+
+
+def test_sizes_outputs_and_sources_that_do_not_fit_are_refused(tagged, tmp_path):
+    with pytest.raises(ValueError, match='no dimension "batch": all dimensions of the file have fixed sizes'):
+        modelexport.analyze(tagged, dim={"batch": 4})
+    before = tagged.read_bytes()
+    for call in (modelexport.extract, modelexport.functions):
+        with pytest.raises(ValueError, match="is the source itself, and [a-z]+ never replaces the model that it reads"):
+            call(tagged, "head", tagged, overwrite=True)
+    assert tagged.read_bytes() == before
+    with pytest.raises(ValueError, match="is an ONNX file already; `modelexport tag .* adds tags to it"):
+        modelexport.export(tagged, f=tmp_path / "again.onnx")
+
+
+def test_weights_in_another_layout_are_equal(tagged, tmp_path):
+    model = onnx.load(tagged)
+    name, turned = next(
+        (tensor.name, onnx.numpy_helper.to_array(tensor).T.copy())
+        for tensor in model.graph.initializer
+        if len(tensor.dims) == 2 and tensor.dims[0] != tensor.dims[1] and tensor.data_type == onnx.TensorProto.FLOAT
+    )
+    tensor = next(tensor for tensor in model.graph.initializer if tensor.name == name)
+    tensor.CopyFrom(onnx.numpy_helper.from_array(turned, name))
+    onnx.save(model, tmp_path / "turned.onnx")
+    found = modelexport.compare(tagged, tmp_path / "turned.onnx")
+    assert found["summary"] == {"structure": 1, "tags": 0, "weights": 0}, found
+    (difference,) = [one for module in found["modules"] for one in module["differences"]] + found["model"]
+    assert difference["kind"] == "weight layout changed" and difference["after"].endswith("the same numbers, transposed")
 
 
 def test_errors_are_raised():

@@ -92,9 +92,42 @@ fn weights_can_stay_where_they_are() {
     let again = ["extract", "layer.onnx", "encoder.layer.1.output", "-o", "part.onnx", "--weights", "embed"];
     let part = folder.json(&again);
     assert_eq!(part["weights"]["referenced"], 0);
-    let (status, message) = failure(&folder, &["extract", "layer.onnx", ".", "-o", "layer.onnx"]);
+    let (status, message) = failure(&folder, &["extract", "layer.onnx", ".", "-o", "part.onnx"]);
     assert_eq!(status, 2);
     assert!(message.contains("use --overwrite to replace it"), "{message}");
+}
+
+#[test]
+fn a_part_never_takes_the_place_of_the_whole() {
+    let folder = Folder::with(&["bert_tiny"]);
+    let before = folder.bytes("bert_tiny.onnx");
+    std::fs::hard_link(folder.path("bert_tiny.onnx"), folder.path("hard.onnx")).unwrap();
+    std::os::unix::fs::symlink("bert_tiny.onnx", folder.path("soft.onnx")).unwrap();
+    let refused = |output: &str, is: &str| {
+        for overwrite in [&[][..], &["--overwrite"]] {
+            let arguments = ["extract", "bert_tiny.onnx", "encoder", "-o", output];
+            assert_eq!(
+                failure(&folder, &[&arguments[..], overwrite].concat()),
+                (
+                    2,
+                    format!(
+                        "error: {output}: is {is}, and extract never replaces the model that it reads, whatever \
+                         --overwrite says\nhint: give another output with -o\n"
+                    )
+                )
+            );
+        }
+    };
+    refused("bert_tiny.onnx", "the source itself");
+    for other in ["./bert_tiny.onnx", "hard.onnx", "soft.onnx"] {
+        refused(other, "the same file as the source bert_tiny.onnx");
+    }
+    let arguments =
+        ["extract", "bert_tiny.onnx", "encoder", "-o", "x.onnx", "--manifest=hard.onnx", "--overwrite"];
+    let (status, message) = failure(&folder, &arguments);
+    assert_eq!(status, 2);
+    assert!(message.starts_with("error: hard.onnx: is the same file as the source"), "{message}");
+    assert!(folder.bytes("bert_tiny.onnx") == before && !folder.path("x.onnx").exists());
 }
 
 #[test]

@@ -91,3 +91,22 @@ fn the_sidecar_tells_of_calls_and_of_nodes_in_functions() {
     folder.json(&["functions", "made.onnx", "--inline", "-o", "back.onnx"]);
     folder.run(&["validate", "back.onnx"]).assert().success();
 }
+
+#[test]
+fn functions_never_take_the_place_of_the_model_that_they_are_made_from() {
+    let folder = Folder::with(&["bert_tiny"]);
+    let before = folder.bytes("bert_tiny.onnx");
+    for choice in ["--all", "--inline"] {
+        let arguments = ["functions", "bert_tiny.onnx", choice, "-o", "bert_tiny.onnx", "--overwrite"];
+        assert_eq!(
+            failure(&folder, &arguments),
+            (
+                2,
+                "error: bert_tiny.onnx: is the source itself, and functions never replaces the model that it reads, \
+                 whatever --overwrite says\nhint: give another output with -o\n"
+                    .to_owned()
+            )
+        );
+    }
+    assert!(folder.bytes("bert_tiny.onnx") == before);
+}

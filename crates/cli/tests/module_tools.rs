@@ -26,9 +26,14 @@ fn stdout(folder: &Path, arguments: &[&str]) -> String {
 
 /// A folder with the export of a fixture as `m.onnx`.
 fn exported(name: &str) -> tempfile::TempDir {
+    exported_with(name, &[])
+}
+
+fn exported_with(name: &str, options: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let program = repository().join(format!("fixtures/{name}/model.pt2"));
-    stdout(folder.path(), &["export", program.to_str().unwrap(), "-o", "m.onnx", "-q"]);
+    let arguments = ["export", program.to_str().unwrap(), "-o", "m.onnx", "-q"];
+    stdout(folder.path(), &[&arguments[..], options].concat());
     folder
 }
 
@@ -100,6 +105,61 @@ fn bad_selectors_list_what_is_near() {
     assert_eq!(run(folder.path(), &["analyze", "m.onnx", "--module", "depth:x"]).0, 2);
     assert_eq!(run(folder.path(), &["analyze", "none.onnx"]).0, 3);
     assert_eq!(run(folder.path(), &["analyze", "m.onnx", "--dim", "batch"]).0, 2);
+}
+
+#[test]
+fn a_size_for_a_dimension_that_is_not_there_is_an_error() {
+    let folder = exported("dynamic_batch_seq");
+    let failed = |dim: &str, format: &str| {
+        let arguments = ["analyze", "m.onnx", "--dim", "s48=2", "--dim", dim, "--format", format];
+        let (status, out, message) = run(folder.path(), &arguments);
+        assert_eq!((status, &*out), (2, ""));
+        message
+    };
+    for format in ["summary", "json", "graphml", "model-explorer"] {
+        assert_eq!(failed("s28=8", format), "error: m.onnx: no dimension \"s28\"; near matches: s27, s48\n");
+    }
+    assert_eq!(
+        failed("sequence=8", "csv"),
+        "error: m.onnx: no dimension \"sequence\"; there are 2*s27, s27, s27//4, s48\n"
+    );
+    let named = exported_with("dynamic_batch_seq", &["--dim-name", "tokens:0=batch"]);
+    let (status, _, message) = run(named.path(), &["analyze", "m.onnx", "--dim", "bacth=8"]);
+    assert_eq!((status, &*message), (2, "error: m.onnx: no dimension \"bacth\"; near matches: batch\n"));
+    assert_eq!(run(named.path(), &["analyze", "m.onnx", "--dim", "batch=8"]).0, 0);
+    let fixed = exported("bert_tiny");
+    let (status, _, message) = run(fixed.path(), &["analyze", "m.onnx", "--dim", "batch=8"]);
+    assert_eq!(
+        (status, &*message),
+        (2, "error: m.onnx: no dimension \"batch\": all dimensions of the file have fixed sizes\n")
+    );
+}
+
+#[test]
+fn an_export_is_made_from_a_program_and_beside_it() {
+    let folder = exported("plain_linear_relu");
+    let (status, out, message) = run(folder.path(), &["export", "m.onnx", "-o", "y.onnx"]);
+    assert_eq!((status, &*out), (2, ""));
+    assert_eq!(
+        message,
+        "error: m.onnx: is an ONNX file already; `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
+    );
+    assert!(!folder.path().join("y.onnx").exists());
+    let program = folder.path().join("model.pt2");
+    std::fs::copy(repository().join("fixtures/plain_linear_relu/model.pt2"), &program).unwrap();
+    let before = std::fs::read(&program).unwrap();
+    let (status, _, message) =
+        run(folder.path(), &["export", "model.pt2", "-o", "./model.pt2", "--overwrite"]);
+    assert_eq!(status, 2);
+    assert_eq!(
+        message,
+        "error: ./model.pt2: is the same file as the source model.pt2, and export never replaces the model that it \
+         reads, whatever --overwrite says\nhint: give another output with -o\n"
+    );
+    assert!(std::fs::read(&program).unwrap() == before);
+    let (status, _, message) = run(folder.path(), &["export", "none.onnx", "-o", "y.onnx"]);
+    assert_eq!(status, 3);
+    assert!(message.starts_with("error: none.onnx: cannot open"), "{message}");
 }
 
 #[test]

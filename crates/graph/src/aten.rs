@@ -292,7 +292,7 @@ pub struct Weight {
     pub data: Option<StridedView>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WeightKind {
     Parameter,
     Buffer,

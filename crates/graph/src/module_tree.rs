@@ -56,6 +56,8 @@ pub struct Parameter {
     pub bytes: u64,
     /// A buffer or constant, not trained.
     pub is_buffer: bool,
+    /// The name of an earlier one, if both are one tensor.
+    pub tied_to: Option<Name>,
 }
 
 /// All modules, the root first, parents before children.

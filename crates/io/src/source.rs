@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -274,6 +274,14 @@ pub(crate) fn regular_length(path: &Path, file: &File) -> Result<u64, Error> {
 /// Only textual: without a current folder the path stands as it is.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.into())
+}
+
+/// Whether two paths lead to one file, through whatever links; not if one of them leads nowhere.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.metadata(), other.metadata()) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

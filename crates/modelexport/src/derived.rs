@@ -1,11 +1,12 @@
 //! Writing a model that was made from another file: its weights lie where those of that file lie.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modelexport_graph::onnx::Model;
 use modelexport_io::external_data;
 use modelexport_io::output::{Role, Transaction};
 use modelexport_io::sidecar::Sidecar;
+use modelexport_io::source;
 use modelexport_io::weights::{self, WeightsMode};
 
 use crate::Error;
@@ -23,6 +24,16 @@ pub struct Derived {
     pub companions: Vec<(PathBuf, Vec<u8>)>,
     /// Weights in data files stay there if the new model is written beside them and no mode is asked for.
     pub keeps_data_files: bool,
+}
+
+/// Refuses outputs that are the file `source`, by whatever path or link.
+pub fn check_outputs(source: &Path, outputs: &[&Path], command: &'static str) -> Result<(), Error> {
+    match outputs.iter().find(|output| source::is_same_file(source, output)) {
+        None => Ok(()),
+        Some(output) => {
+            Err(Error::OwnSource { output: output.to_path_buf(), model: source.to_owned(), command })
+        }
+    }
 }
 
 /// Writes all files or none. `began` was begun before the work, so that a target that may not be written is known then.

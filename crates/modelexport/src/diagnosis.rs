@@ -3,6 +3,8 @@
 use modelexport_io::sidecar::{Policy, Sidecar};
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::{counted, exact};
+
 /// How much of a model its tags tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -83,16 +85,30 @@ fn text(level: Level, facts: &Facts<'_>) -> String {
             listed(&hidden, " Hidden: ", "."),
             advice(policy)
         ),
+        Level::High if *nodes == 0 => "the file has no operations".to_owned(),
+        Level::Low | Level::High if *chosen == 0 => {
+            let lie = operations_lie(*tagged_operations, *nodes);
+            format!("{lie} in the root, and no module below it shows in tags")
+        }
         Level::Low => format!(
-            "{tagged_operations} of {nodes} operations lie in the {chosen} modules that the preset `{preset}` \
-             shows; the others carry the tag of the root.{}{}",
+            "{} in the {} that the preset `{preset}` shows; the others carry the tag of the root.{}{}",
+            operations_lie(*tagged_operations, *nodes),
+            counted(*chosen as u64, "module"),
             listed(&hidden, " Hidden: ", "."),
             advice(policy)
         ),
-        Level::High => {
-            format!("{tagged_operations} of {nodes} operations lie in {chosen} modules below the root")
-        }
+        Level::High => format!(
+            "{} in {} below the root",
+            operations_lie(*tagged_operations, *nodes),
+            counted(*chosen as u64, "module")
+        ),
     }
+}
+
+/// `3 of 4 operations lie`.
+fn operations_lie(tagged: u64, nodes: u64) -> String {
+    let verb = if nodes == 1 { "lies" } else { "lie" };
+    format!("{} of {} {verb}", exact(tagged), counted(nodes, "operation"))
 }
 
 fn advice(policy: &Policy) -> &'static str {
@@ -122,7 +138,62 @@ fn listed(items: &[String], before: &str, after: &str) -> String {
         return String::new();
     }
     let more = items.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more classes") } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => " and 1 more class".to_owned(),
+        more => format!(" and {more} more classes"),
+    };
     let shown: Vec<&str> = items.iter().take(SHOWN).map(String::as_str).collect();
     format!("{before}{}{more}{after}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diagnosed(tagged_operations: u64, nodes: u64, chosen_modules: usize) -> String {
+        let policy = Policy {
+            modules: "all".into(),
+            torch_nn_exceptions: Vec::new(),
+            rules: None,
+            tag_format: "instance".into(),
+        };
+        let hidden_classes = Vec::new();
+        let facts = Facts {
+            nodes,
+            untold_nodes: 0,
+            tagged_operations,
+            chosen_modules,
+            hidden_classes,
+            policy: &policy,
+        };
+        facts.diagnose().text
+    }
+
+    #[test]
+    fn none_one_and_many_read_right() {
+        assert_eq!(diagnosed(0, 0, 0), "the file has no operations");
+        assert_eq!(
+            diagnosed(3, 3, 0),
+            "3 of 3 operations lie in the root, and no module below it shows in tags"
+        );
+        assert_eq!(diagnosed(1, 1, 1), "1 of 1 operation lies in 1 module below the root");
+        assert_eq!(diagnosed(1_200, 1_200, 2), "1,200 of 1,200 operations lie in 2 modules below the root");
+        assert_eq!(
+            diagnosed(1, 3, 1),
+            "1 of 3 operations lie in the 1 module that the preset `all` shows; the others carry the tag of the root."
+        );
+        assert_eq!(
+            diagnosed(1, 3, 2),
+            "1 of 3 operations lie in the 2 modules that the preset `all` shows; the others carry the tag of the root."
+        );
+    }
+
+    #[test]
+    fn classes_that_are_left_out_are_counted() {
+        let classes = |count: usize| (0..count).map(|at| format!("Class{at}")).collect::<Vec<_>>();
+        let text = |count| listed(&hidden_classes(&classes(count)), "", "");
+        assert!(text(5).ends_with(" and 1 more class"), "{}", text(5));
+        assert!(text(6).ends_with(" and 2 more classes"), "{}", text(6));
+    }
 }

@@ -40,7 +40,10 @@ pub enum Error {
     ExternalData { path: PathBuf, error: Box<external_data::Error> },
     #[error("{}: cannot write: {source}", path.display())]
     Write { path: PathBuf, source: std::io::Error },
-    #[error("{count} weights have no data, first `{first}`: the program was captured without them")]
+    #[error(
+        "{}: the program was captured without them",
+        if *count == 1 { format!("`{first}` has no data") } else { format!("{count} weights have no data, first `{first}`") }
+    )]
     NoData { count: usize, first: String },
     #[error(transparent)]
     Safetensors(#[from] safetensors::Error),
@@ -56,11 +59,39 @@ pub enum Error {
          and no sidecar {}", path.display(), sidecar.display()
     )]
     NoHierarchy { path: PathBuf, sidecar: PathBuf },
+    /// An ONNX file where a captured program is wanted.
+    #[error(
+        "{path}: is an ONNX file already; `modelexport tag {path} -o {}` adds tags to it", output.display(),
+        path = path.display()
+    )]
+    OnnxSource { path: PathBuf, output: PathBuf },
+    /// A size for a dimension that the file does not have.
+    #[error("{}: no dimension {name:?}{}", path.display(), dimensions(near, known))]
+    Dimension { path: PathBuf, name: String, near: Vec<String>, known: Vec<String> },
+    /// An output that would take the place of what it is made from.
+    #[error(
+        "{}: is {}, and {command} never replaces the model that it reads, whatever --overwrite says",
+        output.display(),
+        if output == model { "the source itself".to_owned() } else { format!("the same file as the source {}", model.display()) }
+    )]
+    OwnSource { output: PathBuf, model: PathBuf, command: &'static str },
     #[error(
         "the strategy {} needs {}, which evidence of the kind {} does not have",
         strategy.name(), strategy.needs(), evidence.name()
     )]
     Strategy { strategy: Strategy, evidence: EvidenceFormat },
+}
+
+/// What comes near, else what there is.
+fn dimensions(near: &[String], known: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let more = known.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    match (near, known) {
+        ([], []) => ": all dimensions of the file have fixed sizes".to_owned(),
+        ([], known) => format!("; there are {}{more}", known.get(..SHOWN).unwrap_or(known).join(", ")),
+        (near, _) => format!("; near matches: {}", near.join(", ")),
+    }
 }
 
 impl From<onnx::CopyError> for Error {
@@ -97,7 +128,11 @@ impl Error {
             Error::Safetensors(error) => error.kind(),
             Error::WeightsDiffer { .. } => ErrorKind::BadInput,
             Error::Read { .. } => ErrorKind::Io,
-            Error::NoHierarchy { .. } | Error::Strategy { .. } => ErrorKind::BadInput,
+            Error::NoHierarchy { .. }
+            | Error::Strategy { .. }
+            | Error::OnnxSource { .. }
+            | Error::Dimension { .. }
+            | Error::OwnSource { .. } => ErrorKind::BadInput,
         }
     }
 
@@ -129,6 +164,7 @@ impl Error {
                  which keeps module scopes",
             ),
             Error::Extract(error) => error.hint(),
+            Error::OwnSource { .. } => Some("give another output with -o"),
             Error::NoData { .. } => Some(
                 "use --weights-from to take them from safetensors files, or --weights none to export the graph alone",
             ),

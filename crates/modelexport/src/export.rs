@@ -11,6 +11,7 @@ use modelexport_io::weights::{self, WeightsMode, Written};
 use modelexport_lower as lower;
 
 use crate::Error;
+use crate::derived;
 use crate::embedding::Embed;
 use crate::node_lines;
 use crate::policy::Policy;
@@ -161,6 +162,15 @@ pub struct Files {
     pub weights: Written,
     /// The model first, then its data file and its sidecar.
     pub files: Vec<CommittedFile>,
+}
+
+/// Refuses a source that needs no export, and an output that would take its place.
+pub fn check_source(source: &Path, output: &Path) -> Result<(), Error> {
+    let is_onnx = source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
+    match is_onnx && source.is_file() {
+        true => Err(Error::OnnxSource { path: source.to_owned(), output: output.to_owned() }),
+        false => derived::check_outputs(source, &[output], "export"),
+    }
 }
 
 /// Writes a model, its weights and its sidecar, all or nothing. `began` was begun before the work, so that a target

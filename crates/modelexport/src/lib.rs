@@ -15,6 +15,8 @@ pub mod functions;
 pub mod hierarchy;
 pub mod interface;
 mod node_lines;
+pub mod numbers;
+pub mod parameter_counts;
 pub mod pattern;
 pub mod policy;
 pub mod python_repr;

@@ -34,10 +34,14 @@ pub(crate) fn model(program: &Path) -> Model {
     exported(program, &options(Policy::default(), TagFormat::Instance)).0.model
 }
 
+/// The captured program of a fixture.
+pub(crate) fn captured(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{name}/model.pt2"))
+}
+
 /// A fixture, exported to `folder` as `m.onnx` with its sidecar.
 pub(crate) fn fixture_with(folder: &Path, name: &str, policy: Policy, tag_format: TagFormat) -> PathBuf {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/{name}/model.pt2"));
-    let (exported, sources) = exported(&program, &options(policy, tag_format));
+    let (exported, sources) = exported(&captured(name), &options(policy, tag_format));
     let path = folder.join("m.onnx");
     let transaction = Transaction::begin(&path, Settings { overwrite: true, ..Settings::default() }).unwrap();
     export::write(transaction, exported, &sources, WeightsMode::Embed, &mut |_| ()).unwrap();

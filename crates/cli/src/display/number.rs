@@ -1,17 +1,6 @@
 //! Numbers that people read.
 
-/// With separators: `1,234,567`.
-pub fn exact(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use modelexport::numbers::{counted, exact};
 
 /// In three digits: `999`, `1.23K`, `110M`.
 pub fn short(number: u64) -> String {
@@ -39,19 +28,9 @@ pub fn bytes(number: u64) -> String {
     format!("{}B", short(number).replace('B', "G"))
 }
 
-/// `1 node`, `2 nodes`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", exact(number), if number == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn exact_numbers_are_grouped() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(exact), ["0", "12", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn short_numbers_have_three_digits() {
@@ -65,10 +44,5 @@ mod tests {
     #[test]
     fn bytes_have_units_of_their_own() {
         assert_eq!([0, 999, 4_416_872_448, 12_000].map(bytes), ["0B", "999B", "4.42GB", "12.0KB"]);
-    }
-
-    #[test]
-    fn nouns_agree() {
-        assert_eq!([0, 1, 2].map(|n| counted(n, "node")), ["0 nodes", "1 node", "2 nodes"]);
     }
 }

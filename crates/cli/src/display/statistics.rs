@@ -15,5 +15,6 @@ pub fn modules_text(statistics: &Statistics) -> String {
 pub fn coverage_text(statistics: &Statistics) -> String {
     let methods = statistics.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count)));
     let methods: Vec<String> = methods.collect();
-    format!("{:.1}% ({})", 100.0 * statistics.coverage, methods.join(", "))
+    let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
+    format!("{:.1}%{methods}", 100.0 * statistics.coverage)
 }

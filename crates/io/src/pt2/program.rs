@@ -1,8 +1,10 @@
 //! The whole program: graph, signature, ranges, weights and module tree put together.
 
+use std::collections::HashMap;
+
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, Range, WeightKind};
 use modelexport_graph::module_tree::Parameter;
-use modelexport_graph::{ModuleTree, Name};
+use modelexport_graph::{DType, ModuleTree, Name, StridedView};
 use rawzip::ReaderAt;
 
 use super::error::{NodePlace, Place, Problem};
@@ -95,8 +97,12 @@ fn assemble(
         )?,
     };
     let (mut modules, scopes) = origins.stacks.finish();
+    let mut firsts: HashMap<(WeightKind, DType, &StridedView), &Name> = HashMap::new();
     for weight in &weights.list {
-        add_parameter(&mut modules, weight);
+        // Views of the same bytes in the same way are one tensor.
+        let place = weight.data.as_ref().map(|view| (weight.kind, weight.dtype, view));
+        let first = place.map(|place| *firsts.entry(place).or_insert(&weight.name));
+        add_parameter(&mut modules, weight, first.filter(|first| **first != weight.name));
     }
     let mut ranges = Vec::with_capacity(outside.range_constraints.0.len());
     for (symbol, range) in outside.range_constraints.0 {
@@ -279,7 +285,7 @@ fn outputs(
 }
 
 /// A weight belongs to the module that its name's path leads to.
-fn add_parameter(modules: &mut ModuleTree, weight: &aten::Weight) {
+fn add_parameter(modules: &mut ModuleTree, weight: &aten::Weight, tied_to: Option<&Name>) {
     let owner = modules.insert(weight.name.rsplit_once('.').map_or("", |(owner, _)| owner));
     let elements = weight.sizes.iter().product();
     if let Some(module) = modules.get_mut(owner) {
@@ -288,6 +294,7 @@ fn add_parameter(modules: &mut ModuleTree, weight: &aten::Weight) {
             elements,
             bytes: weight.dtype.byte_len(elements).unwrap_or(0),
             is_buffer: weight.kind != WeightKind::Parameter,
+            tied_to: tied_to.cloned(),
         });
     }
 }

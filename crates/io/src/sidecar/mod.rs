@@ -9,7 +9,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use modelexport_graph::{Method, Name};
+use modelexport_graph::{Method, Name, module_tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +112,33 @@ pub struct Parameter {
     pub bytes: u64,
     /// A buffer or constant, not trained.
     pub buffer: bool,
+    /// The name under which the same tensor is listed before; absent if this is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tied_to: Option<Name>,
+}
+
+impl From<&Parameter> for module_tree::Parameter {
+    fn from(entry: &Parameter) -> Self {
+        module_tree::Parameter {
+            name: entry.name.clone(),
+            elements: entry.elements,
+            bytes: entry.bytes,
+            is_buffer: entry.buffer,
+            tied_to: entry.tied_to.clone(),
+        }
+    }
+}
+
+impl From<&module_tree::Parameter> for Parameter {
+    fn from(parameter: &module_tree::Parameter) -> Self {
+        Parameter {
+            name: parameter.name.clone(),
+            elements: parameter.elements,
+            bytes: parameter.bytes,
+            buffer: parameter.is_buffer,
+            tied_to: parameter.tied_to.clone(),
+        }
+    }
 }
 
 /// ONNX nodes of a module.
@@ -178,6 +205,9 @@ pub struct Statistics {
     pub executed_modules: u64,
     /// Modules that show in tags.
     pub visible_modules: u64,
+    /// Elements of the parameters of all modules, whatever the file holds of them. One that is tied counts once.
+    #[serde(default)]
+    pub parameters: u64,
     /// All nodes of the file, subgraphs and functions included.
     pub nodes: u64,
     /// Nodes that have a module.

@@ -3,18 +3,37 @@
 use std::collections::{BTreeMap, HashSet};
 
 use modelexport_graph::onnx::{AttributeValue, Model, Node, Tensor};
-use modelexport_graph::{ModuleId, Name};
+use modelexport_graph::{ModuleId, ModuleTree, Name};
 use serde::Serialize;
 
 use super::weights::Owners;
 use super::{OperatorCounts, shapes};
 use crate::hierarchy;
+use crate::parameter_counts::{self, Amount, Counts};
 use crate::shapes::{Cost, Sizes};
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 use crate::tensors;
 
-/// A number of tensors.
+/// Parameters of modules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Parameters {
+    /// Tensors of the model; one that is tied counts once.
+    pub count: u64,
+    /// Elements of these, whatever the file holds of them.
+    pub elements: u64,
+    /// Bytes of the tensors of the file that hold them.
+    pub bytes: u64,
+}
+
+impl Parameters {
+    /// Those of the model, in the bytes that are known already.
+    fn set(&mut self, amount: Amount) {
+        (self.count, self.elements) = (amount.tensors, amount.elements);
+    }
+}
+
+/// A number of tensors of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tensors {
     pub count: u64,
@@ -46,9 +65,8 @@ pub struct Figures {
     pub operators: OperatorCounts,
     /// How the modules of the nodes were found.
     pub methods: BTreeMap<&'static str, u64>,
-    /// Weights that are parameters of modules.
-    pub parameters: Tensors,
-    /// Buffers and other constants.
+    pub parameters: Parameters,
+    /// What the file holds beside parameters: buffers, scales and other constants.
     pub constants: Tensors,
     /// Multiply-adds of matrix products, convolutions, recurrent layers and attention.
     pub multiply_adds: u64,
@@ -65,6 +83,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Figures {
+    /// Adds all but the number of parameters: what is tied counts once, which only [`Figures::count`] can tell.
     pub(super) fn add(&mut self, other: &Figures) {
         self.nodes += other.nodes;
         self.unattributed_nodes += other.unattributed_nodes;
@@ -75,10 +94,15 @@ impl Figures {
         for (method, nodes) in &other.methods {
             *self.methods.entry(method).or_default() += nodes;
         }
-        self.parameters.plus(other.parameters);
+        self.parameters.bytes = self.parameters.bytes.saturating_add(other.parameters.bytes);
         self.constants.plus(other.constants);
         let (mine, theirs) = (self.cost(), other.cost());
         self.set_cost(mine.plus(theirs));
+    }
+
+    /// Counts the parameters of these modules, each without those below it.
+    pub(super) fn count(&mut self, tree: &ModuleTree, modules: impl IntoIterator<Item = ModuleId>) {
+        self.parameters.set(parameter_counts::of_modules(tree, modules));
     }
 
     fn cost(&self) -> Cost {
@@ -124,6 +148,15 @@ impl Collected {
         collected.add_weights(file);
         collected.add_costs(file, sizes);
         collected.total = totals(file, &collected.own);
+        let counts = Counts::of_parameters(&file.hierarchy.tree);
+        for (id, _) in file.hierarchy.tree.iter() {
+            if let Some(own) = collected.own.get_mut(id.0 as usize) {
+                own.parameters.set(counts.own(id));
+            }
+            if let Some(total) = collected.total.get_mut(id.0 as usize) {
+                total.parameters.set(counts.total(id));
+            }
+        }
         collected
     }
 
@@ -170,7 +203,12 @@ impl Collected {
         for tensor in &file.model.graph.initializers {
             let (module, is_parameter) = owners.of(&tensor.name);
             let figures = self.of(module);
-            if is_parameter { figures.parameters.add(tensor) } else { figures.constants.add(tensor) }
+            if is_parameter {
+                let bytes = &mut figures.parameters.bytes;
+                *bytes = bytes.saturating_add(tensors::bytes(tensor));
+            } else {
+                figures.constants.add(tensor);
+            }
         }
     }
 
@@ -202,7 +240,7 @@ fn constants(node: &Node) -> impl Iterator<Item = &Tensor> {
     attributes.chain(node.subgraphs().flat_map(|graph| &graph.initializers))
 }
 
-/// Sums over everything below. Parents come before children in the tree.
+/// Sums over everything below, but for the number of parameters. Parents come before children in the tree.
 fn totals(file: &TaggedFile, own: &[Figures]) -> Vec<Figures> {
     let mut totals = own.to_vec();
     for id in (1..totals.len()).rev() {

@@ -2,7 +2,7 @@
 //!
 //! Nodes, operators, weights, multiply-adds and activations are counted for each module itself (`own`) and with all
 //! modules below it (`total`). Every node and every weight counts for exactly one module, so that the root's total is the
-//! file's.
+//! file's. Parameters are counted as those of the model.
 
 mod figures;
 pub mod graphml;
@@ -11,7 +11,7 @@ mod rows;
 mod weights;
 mod wiring;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use modelexport_graph::Name;
@@ -23,7 +23,7 @@ use crate::shapes::{self, Sizes};
 use crate::tagged_file::TaggedFile;
 use figures::Collected;
 
-pub use figures::{Figures, Tensors};
+pub use figures::{Figures, Parameters, Tensors};
 pub use rows::{ClassRow, ModuleRow, OperatorRow, Rows, Share};
 
 /// What the rows of an analysis are.
@@ -99,6 +99,7 @@ pub fn analyze(path: &Path, options: &Options) -> Result<Analysis, Error> {
 
 /// Analyses a file that is open.
 pub fn analyze_file(file: &TaggedFile, options: &Options) -> Result<Analysis, Error> {
+    check_sizes(file, &options.sizes)?;
     let selected = options.module.as_deref().map(|selector| file.select(selector)).transpose()?;
     let sizes = Sizes::Given(options.sizes.clone());
     let collected = Collected::new(file, &sizes);
@@ -146,11 +147,32 @@ fn totals(file: &TaggedFile, collected: &Collected, scope: &rows::Scope<'_>) -> 
         }
         totals.figures.add(own);
     }
+    totals.figures.count(tree, tree.iter().map(|(id, _)| id).filter(|id| scope.holds(*id)));
     totals.attributed_nodes = totals.figures.nodes - totals.figures.unattributed_nodes;
     if totals.figures.nodes > 0 {
         totals.coverage = totals.attributed_nodes as f64 / totals.figures.nodes as f64;
     }
     totals
+}
+
+/// Whether the file has all dimensions that sizes were given for.
+pub fn check_sizes(file: &TaggedFile, sizes: &BTreeMap<String, u64>) -> Result<(), Error> {
+    let graph = &file.model.graph;
+    let values = [&graph.inputs, &graph.outputs, &graph.value_infos];
+    let known: BTreeSet<String> =
+        values.into_iter().flat_map(|infos| shapes::dimension_names(infos)).collect();
+    match sizes.keys().find(|name| !known.contains(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let near = crate::selector::near_matches(known.iter().map(String::as_str), name);
+            Err(Error::Dimension {
+                path: file.path.clone(),
+                name: name.clone(),
+                near,
+                known: known.into_iter().collect(),
+            })
+        }
+    }
 }
 
 /// The named dimensions of the inputs with the sizes that they count as.

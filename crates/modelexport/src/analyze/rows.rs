@@ -1,7 +1,7 @@
 //! The rows of an analysis: modules, classes or operators.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use modelexport_graph::{ModuleId, ModuleTree, Name};
 use serde::Serialize;
@@ -231,8 +231,22 @@ fn classes(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>) -> Vec<C
             row.total.add(collected.total(id));
         }
     }
-    let with_share = |row: ClassRow| ClassRow { share: Share::of(&row.total, whole), ..row };
-    rows.into_values().map(with_share).collect()
+    let mut own: BTreeMap<&Name, Vec<ModuleId>> = BTreeMap::new();
+    let mut inside: BTreeMap<&Name, Vec<ModuleId>> = BTreeMap::new();
+    for (id, module) in tree.iter().filter(|(id, _)| scope.holds(*id)) {
+        own.entry(&module.class).or_default().push(id);
+        // The classes of the module and of those around it, each once.
+        let around = tree.chain(id).into_iter().filter(|above| scope.holds(*above));
+        let classes: BTreeSet<&Name> =
+            around.filter_map(|above| tree.get(above)).map(|module| &module.class).collect();
+        classes.into_iter().for_each(|class| inside.entry(class).or_default().push(id));
+    }
+    let counted = |(class, mut row): (&Name, ClassRow)| {
+        row.own.count(tree, own.remove(class).unwrap_or_default());
+        row.total.count(tree, inside.remove(class).unwrap_or_default());
+        ClassRow { share: Share::of(&row.total, whole), ..row }
+    };
+    rows.into_iter().map(counted).collect()
 }
 
 fn operators(file: &TaggedFile, collected: &Collected, scope: &Scope<'_>) -> Vec<OperatorRow> {

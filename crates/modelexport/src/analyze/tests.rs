@@ -29,22 +29,64 @@ fn every_node_and_weight_counts_for_one_module() {
         assert_eq!(root.methods.values().sum::<u64>(), nodes, "{name}");
         let mut own = Figures::default();
         modules(&analysis).iter().for_each(|row| own.add(&row.own));
+        own.count(&file.hierarchy.tree, file.hierarchy.tree.iter().map(|(id, _)| id));
         assert_eq!(own, *root, "{name}");
-        let mut elements = 0;
-        crate::tensors::for_each(&file.model, &mut |tensor| elements += crate::tensors::elements(tensor));
-        assert_eq!(root.parameters.elements + root.constants.elements, elements, "{name}");
+        let mut bytes = 0;
+        crate::tensors::for_each(&file.model, &mut |tensor| bytes += crate::tensors::bytes(tensor));
+        assert_eq!(root.parameters.bytes + root.constants.bytes, bytes, "{name}");
         assert_eq!(analysis.totals.coverage, 1.0, "{name}");
     }
 }
 
-/// 22,496 parameters is what `sum(p.numel() for p in model.parameters())` gives for the fixture. The 32 rows of its
-/// position embedding are not in the file, because what is looked up in them is a constant.
+/// 22,496 parameters is what `sum(p.numel() for p in model.parameters())` gives for the fixture. Of the 32 rows of its
+/// position embedding the file holds the 12 that are looked up, as a constant.
 #[test]
 fn parameters_are_those_of_the_model() {
     let whole = analysis("bert_tiny", &Options::default());
-    let elements = 22_496 - 32 * 32;
-    assert_eq!(whole.totals.figures.parameters.elements, elements);
-    assert_eq!(whole.totals.figures.parameters.bytes, 4 * elements);
+    let parameters = whole.totals.figures.parameters;
+    assert_eq!((parameters.count, parameters.elements), (39, 22_496));
+    assert_eq!(parameters.bytes, 4 * (22_496 - 20 * 32));
+}
+
+/// The same in a captured program, in the tree of the exported file, in its analysis and in its sidecar, module by
+/// module where there are modules.
+#[test]
+fn parameters_are_counted_alike_everywhere() {
+    for name in fixtures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fixture(folder.path(), &name);
+        let captured = crate::test_export::captured(&name);
+        let program = tree_counts(&crate::hierarchy::load(&captured).unwrap().hierarchy);
+        let whole = program.first().unwrap().1;
+        assert_eq!(tree_counts(&crate::hierarchy::load(&path).unwrap().hierarchy), program, "{name}");
+        let file = TaggedFile::open(&path).unwrap();
+        assert_eq!(file.sidecar.as_ref().unwrap().statistics.parameters, whole, "{name}");
+        let analysis = analyze_file(&file, &Options::default()).unwrap();
+        let rows = modules(&analysis).iter();
+        let counts: Vec<_> = rows.map(|row| (row.path.clone(), row.total.parameters.elements)).collect();
+        assert_eq!(counts, program, "{name}");
+        assert_eq!(analysis.totals.figures.parameters.elements, whole, "{name}");
+        let root = Options { module: Some(".".into()), by: By::Class, ..Options::default() };
+        match analyze_file(&file, &root).unwrap().rows {
+            Rows::Classes(rows) => {
+                let most = rows.iter().map(|row| row.total.parameters.elements).max();
+                assert_eq!(most, Some(whole), "{name}");
+            }
+            other => panic!("{other:?}"),
+        }
+        // Without a sidecar only the file tells, but tells it to all alike.
+        std::fs::remove_file(modelexport_io::sidecar::path_beside(&path)).unwrap();
+        let told = tree_counts(&crate::hierarchy::load(&path).unwrap().hierarchy)[0].1;
+        let analysis = analyze(&path, &Options::default()).unwrap();
+        assert_eq!(analysis.totals.figures.parameters.elements, told, "{name}");
+    }
+}
+
+/// Paths and parameters with those below, in the order of the tree.
+fn tree_counts(hierarchy: &crate::hierarchy::Hierarchy) -> Vec<(Name, u64)> {
+    let tags = crate::tags::Tags::new(&hierarchy.tree, &Default::default(), Default::default());
+    let view = crate::tree_view::TreeView::new(hierarchy, &tags);
+    view.rows.iter().map(|row| (row.path.clone(), row.parameters.total)).collect()
 }
 
 #[test]

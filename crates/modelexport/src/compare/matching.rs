@@ -29,12 +29,13 @@ pub(super) fn all_nodes(model: &Model) -> Vec<&Node> {
 }
 
 impl Matching {
-    pub fn new(before: &TaggedFile, after: &TaggedFile) -> Matching {
+    /// `renamed` are weights by their names after.
+    pub fn new(before: &TaggedFile, after: &TaggedFile, renamed: HashMap<Name, Name>) -> Matching {
         let (old, new) = (all_nodes(&before.model), all_nodes(&after.model));
         let mut matching = Matching {
             to_after: vec![None; old.len()],
             to_before: vec![None; new.len()],
-            old_names: HashMap::new(),
+            old_names: renamed,
         };
         matching.by_name(&old, &new, true);
         matching.by_place(before, after, &old, &new);
@@ -105,17 +106,20 @@ impl Matching {
 
     /// Nodes that do something that no other open node does.
     fn by_deed(&mut self, old: &[&Node], new: &[&Node]) {
-        let deeds = |nodes: &[&Node], is_free: &dyn Fn(usize) -> bool| {
+        let deeds = |nodes: &[&Node], is_after: bool, is_free: &dyn Fn(usize) -> bool| {
             let mut deeds: HashMap<String, Option<usize>> = HashMap::new();
             for (at, node) in nodes.iter().enumerate().filter(|(at, _)| is_free(*at)) {
-                deeds.entry(deed(node)).and_modify(|seen| *seen = None).or_insert(Some(at));
+                deeds
+                    .entry(deed(node, is_after.then_some(&self.old_names)))
+                    .and_modify(|seen| *seen = None)
+                    .or_insert(Some(at));
             }
             deeds
         };
-        let new_deeds = deeds(new, &|at| self.is_new(at));
-        let old_deeds = deeds(old, &|at| self.is_open(at));
+        let new_deeds = deeds(new, true, &|at| self.is_new(at));
+        let old_deeds = deeds(old, false, &|at| self.is_open(at));
         for (at, node) in old.iter().enumerate() {
-            let key = deed(node);
+            let key = deed(node, None);
             if old_deeds.get(&key) == Some(&Some(at))
                 && let Some(&Some(other)) = new_deeds.get(&key)
             {
@@ -152,14 +156,15 @@ fn places<'n>(nodes: &[&'n Node]) -> HashMap<&'n Name, Option<usize>> {
     places
 }
 
-/// Operator, attributes and what is read under lasting names.
-fn deed(node: &Node) -> String {
+/// Operator, attributes and what is read, by the names that it had.
+fn deed(node: &Node, old_names: Option<&HashMap<Name, Name>>) -> String {
     let attributes: Vec<String> = node
         .attributes
         .iter()
         .map(|attribute| format!("{}={}", attribute.name, super::nodes::attribute_text(&attribute.value)))
         .collect();
-    let inputs: Vec<&str> = node.inputs.iter().map(|input| &**input).collect();
+    let old_name = |input| old_names.and_then(|names| names.get(input)).unwrap_or(input);
+    let inputs: Vec<&str> = node.inputs.iter().map(|input| &**old_name(input)).collect();
     format!("{}|{}|{}", operator_name(node), attributes.join(","), inputs.join(","))
 }
 

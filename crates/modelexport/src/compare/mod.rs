@@ -3,21 +3,27 @@
 //! Nodes are matched by name, then by their place within their module, then by what they do: a node that has a new name
 //! or a new module is a node that moved, not one that went and one that came. Values are the same if matched nodes make
 //! them, whatever they are called. Weights are compared as streams, and not read at all where both files point at the
-//! same bytes.
+//! same bytes; those with the same numbers are the same, whatever their name and layout. What happened to most nodes is
+//! said once.
 
+mod conversion;
+mod elements;
+mod layout;
 mod matching;
 mod modules;
 mod nodes;
+mod repeated;
 mod report;
 mod values;
 mod weights;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use modelexport_graph::{ModuleId, Name};
 
 use crate::tagged_file::TaggedFile;
 use matching::Matching;
+use report::Repeated;
 
 pub use report::{Category, Comparison, Difference, ModuleChanges, Status, Summary};
 
@@ -37,14 +43,15 @@ impl Default for Options {
 /// The differences from `before` to `after`. Looks for external data beside both files.
 pub fn compare(before: &mut TaggedFile, after: &mut TaggedFile, options: &Options) -> Comparison {
     let weights = weights::compare(before, after, options.weight_values);
-    let matching = Matching::new(before, after);
+    let matching = Matching::new(before, after, weights.renamed);
     let mut found = Found::default();
     values::compare(before, after, &matching, &mut found);
-    modules::compare(before, after, &mut found);
+    modules::compare(before, after, &matching, &mut found);
     nodes::compare(before, after, &matching, &mut found);
-    for difference in weights {
-        found.push(owner_of_weight(before, after, &difference.subject), difference);
+    for (weight, difference) in weights.differences {
+        found.push(owner_of_weight(before, after, &weight), difference);
     }
+    repeated::say_once(&mut found, matching.to_after.iter().flatten().count());
     found.finish(before, after)
 }
 
@@ -52,12 +59,18 @@ pub fn compare(before: &mut TaggedFile, after: &mut TaggedFile, options: &Option
 #[derive(Default)]
 struct Found {
     by_module: BTreeMap<Option<Name>, Vec<Difference>>,
+    /// The node before that is looked at, and for differences that may be many of one kind, their nodes.
+    node: usize,
+    repeated: BTreeMap<Repeated, BTreeSet<usize>>,
     added: Vec<Name>,
     removed: Vec<Name>,
 }
 
 impl Found {
     fn push(&mut self, module: Option<Name>, difference: Difference) {
+        if let Some(repeated) = &difference.repeated {
+            self.repeated.entry(repeated.clone()).or_default().insert(self.node);
+        }
         self.by_module.entry(module).or_default().push(difference);
     }
 

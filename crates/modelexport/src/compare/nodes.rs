@@ -2,17 +2,23 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use modelexport_graph::onnx::{AttributeValue, Node, Tensor, TensorData};
+use modelexport_graph::onnx::{AttributeValue, Graph, Node, Tensor, TensorData};
+
+use modelexport_io::onnx::OWN_PREFIX;
 
 use super::matching::{Matching, all_nodes};
+use super::report::Repeated;
 use super::{Category, Difference, Found, path_of};
 use crate::embedding::{self, DocString};
+use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
+use crate::torch_scopes::{CLASS_HIERARCHY, NAME_SCOPES, NAMESPACE};
 
 pub(super) fn compare(before: &TaggedFile, after: &TaggedFile, matching: &Matching, found: &mut Found) {
     let (old, new) = (all_nodes(&before.model), all_nodes(&after.model));
     for (at, node) in old.iter().enumerate() {
+        found.node = at;
         let module = path_of(before, before.module(node));
         match matching.to_after.get(at).copied().flatten().and_then(|other| new.get(other)) {
             None => {
@@ -39,11 +45,13 @@ fn pair(
     matching: &Matching,
     found: &mut Found,
 ) {
-    let module = path_of(after, after.module(new));
+    let (was_module, module) = (path_of(before, before.module(old)), path_of(after, after.module(new)));
     let name = node_name(new);
-    let mut push = |difference: Difference| found.push(module.clone(), difference);
+    let owner = module.clone().or_else(|| was_module.clone());
+    let mut push = |difference: Difference| found.push(owner.clone(), difference);
     if old.name != new.name {
-        push(Difference::structure("node renamed", &name).from(&*old.name).to(&*new.name));
+        let difference = Difference::structure("node renamed", &name).from(&*old.name).to(&*new.name);
+        push(difference.one_of(Some(Repeated::Renamed)));
     }
     if operator_name(old) != operator_name(new) || old.overload != new.overload {
         let (was, is) = (operator_name(old), operator_name(new));
@@ -65,7 +73,6 @@ fn pair(
         let count = |node: &Node| node.outputs.len().to_string();
         push(Difference::structure("outputs changed", &name).from(count(old)).to(count(new)));
     }
-    let was_module = path_of(before, before.module(old));
     if was_module != module {
         let shown = |path: &Option<modelexport_graph::Name>| match path {
             None => "(none)".to_owned(),
@@ -73,7 +80,8 @@ fn pair(
             Some(path) => path.to_string(),
         };
         let (was, is) = (shown(&was_module), shown(&module));
-        push(Difference::new(Category::Tags, "module changed", &name).from(was).to(is));
+        let difference = Difference::new(Category::Tags, "module changed", &name).from(was).to(is);
+        push(difference.one_of(came_or_went(&was_module, &module, true, "")));
     }
     tags(old, new, &name, &mut push);
 }
@@ -106,27 +114,45 @@ fn tags(old: &Node, new: &Node, name: &str, push: &mut dyn FnMut(Difference)) {
         let difference = Difference::new(Category::Tags, kind, subject);
         Difference { before: was.map(str::to_owned), after: is.map(str::to_owned), ..difference }
     };
+    let is_tag =
+        |key: &str| key.starts_with(OWN_PREFIX) || [NAMESPACE, NAME_SCOPES, CLASS_HIERARCHY].contains(&key);
     let keys: BTreeSet<&str> =
         old.metadata.iter().chain(&new.metadata).map(|(key, _)| key.as_str()).collect();
     for key in keys {
         let (was, is) = (embedding::get(&old.metadata, key), embedding::get(&new.metadata, key));
         if was != is {
             let kind = if key == embedding::TAG { "tag changed" } else { "metadata changed" };
-            push(change(kind, format!("{name}: {key}"), was, is));
+            let repeated = came_or_went(&was, &is, is_tag(key), key);
+            push(change(kind, format!("{name}: {key}"), was, is).one_of(repeated));
         }
     }
     if old.doc_string != new.doc_string {
         let tags = |node: &Node| DocString::parse(&node.doc_string).map(|doc| doc.hierarchy_path.to_string());
         let (was, is) = (tags(old), tags(new));
         match was == is {
-            true => push(change(
-                "doc string changed",
-                name.to_owned(),
-                Some(&old.doc_string),
-                Some(&new.doc_string),
-            )),
-            false => push(change("tag changed", name.to_owned(), was.as_deref(), is.as_deref())),
+            true => {
+                let (was, is) = (Some(&*old.doc_string), Some(&*new.doc_string));
+                let difference = change("doc string changed", name.to_owned(), was, is);
+                push(difference.one_of(Some(Repeated::DocString)));
+            }
+            false => {
+                let repeated = came_or_went(&was, &is, true, "");
+                let difference = change("tag changed", name.to_owned(), was.as_deref(), is.as_deref());
+                push(difference.one_of(repeated));
+            }
         }
+    }
+}
+
+/// What a tag, or an entry under a key, is one of many of. New tags and modules are told one by one.
+fn came_or_went<T>(was: &Option<T>, is: &Option<T>, is_tag: bool, key: &str) -> Option<Repeated> {
+    match (was.is_some(), is.is_some(), is_tag) {
+        (true, false, true) => Some(Repeated::TagsRemoved),
+        (false, true, true) => Some(Repeated::TagsAdded),
+        (true, false, false) => Some(Repeated::MetadataRemoved(key.to_owned())),
+        (false, true, false) => Some(Repeated::MetadataAdded(key.to_owned())),
+        _ if ["", embedding::TAG, embedding::MODULE].contains(&key) => None,
+        _ => Some(Repeated::MetadataChanged(key.to_owned())),
     }
 }
 
@@ -196,15 +222,17 @@ pub(super) fn attribute_text(value: &AttributeValue) -> String {
         AttributeValue::Type(found) => format!("{:?}", found.kind),
         AttributeValue::Types(all) => list(all.iter().map(|found| format!("{:?}", found.kind)).collect()),
         // Nodes inside are compared like all others; here only how many there are.
-        AttributeValue::Graph(graph) => format!("graph of {} nodes", graph.nodes.len()),
-        AttributeValue::Graphs(graphs) => {
-            list(graphs.iter().map(|graph| format!("graph of {} nodes", graph.nodes.len())).collect())
-        }
+        AttributeValue::Graph(graph) => graph_text(graph),
+        AttributeValue::Graphs(graphs) => list(graphs.iter().map(graph_text).collect()),
         AttributeValue::SparseTensor(tensor) => format!("sparse {:?}", tensor.dims),
         AttributeValue::SparseTensors(all) => {
             list(all.iter().map(|tensor| format!("sparse {:?}", tensor.dims)).collect())
         }
     }
+}
+
+fn graph_text(graph: &Graph) -> String {
+    format!("graph of {}", counted(graph.nodes.len() as u64, "node"))
 }
 
 fn tensor_text(tensor: &Tensor) -> String {
@@ -215,8 +243,8 @@ fn tensor_text(tensor: &Tensor) -> String {
             let rest = if bytes.len() > 16 { format!("…{:08x}", checksum(bytes)) } else { String::new() };
             format!("{shown}{rest}")
         }
-        TensorData::Stored(view) => format!("{} bytes", view.span.length),
-        TensorData::TypedStored(span) => format!("{} bytes", span.length),
+        TensorData::Stored(view) => counted(view.span.length, "byte"),
+        TensorData::TypedStored(span) => counted(span.length, "byte"),
         TensorData::Scaled { .. } => "scaled".to_owned(),
         TensorData::External(entries) => {
             let entries: HashMap<_, _> = entries.iter().map(|(key, value)| (key.as_str(), value)).collect();

@@ -41,11 +41,44 @@ pub struct Difference {
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// How many nodes or weights it is about; left out if that is one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: usize,
+    /// What it is one of many of, if it is.
+    #[serde(skip)]
+    pub(super) repeated: Option<Repeated>,
+}
+
+fn is_one(count: &usize) -> bool {
+    *count == 1
+}
+
+/// What may happen to most nodes of a file, and is then said once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Repeated {
+    TagsRemoved,
+    TagsAdded,
+    /// The key of an entry.
+    MetadataRemoved(String),
+    MetadataAdded(String),
+    MetadataChanged(String),
+    Renamed,
+    DocString,
 }
 
 impl Difference {
     pub fn new(category: Category, kind: &'static str, subject: impl Into<String>) -> Self {
-        Difference { category, kind, subject: subject.into(), before: None, after: None }
+        let subject = subject.into();
+        Difference { category, kind, subject, before: None, after: None, count: 1, repeated: None }
+    }
+
+    pub(super) fn times(self, count: usize) -> Self {
+        Difference { count, ..self }
+    }
+
+    /// One of many that are said once.
+    pub(super) fn one_of(self, repeated: Option<Repeated>) -> Self {
+        Difference { repeated, ..self }
     }
 
     pub fn structure(kind: &'static str, subject: impl Into<String>) -> Self {

@@ -8,6 +8,7 @@ use modelexport_graph::{DType, Name};
 use super::matching::Matching;
 use super::{Category, Difference, Found, path_of};
 use crate::embedding;
+use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 
 pub(super) fn compare(before: &TaggedFile, after: &TaggedFile, matching: &Matching, found: &mut Found) {
@@ -69,7 +70,11 @@ fn functions(old: &Model, new: &Model, found: &mut Found) {
         match is.get(name) {
             None => found.push(None, Difference::structure("function removed", name)),
             Some(other) if other != border => {
-                let text = |(inputs, outputs): &(usize, usize)| format!("{inputs} inputs, {outputs} outputs");
+                let text = |(inputs, outputs): &(usize, usize)| {
+                    let (inputs, outputs) =
+                        (counted(*inputs as u64, "input"), counted(*outputs as u64, "output"));
+                    format!("{inputs}, {outputs}")
+                };
                 let difference = Difference::structure("function changed", name);
                 found.push(None, difference.from(text(border)).to(text(other)));
             }

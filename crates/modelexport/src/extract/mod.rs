@@ -49,7 +49,7 @@ pub fn extract(file: &TaggedFile, modules: &[ModuleId], options: &Options) -> Re
     let cut = Cut::new(file, part, modules)?;
     let (model, inputs, outputs) = if cut.is_whole() { cut.whole()? } else { cut.build(options)? };
     let manifest = Manifest::new(file, &calls, &model, inputs, outputs, notes);
-    let sidecar = file.sidecar.as_ref().map(|found| sidecar::subset(found, &model, file));
+    let sidecar = file.sidecar.as_ref().map(|found| sidecar::subset(found, &model, modules, file));
     Ok(Extracted { model, sidecar, manifest })
 }
 

@@ -15,6 +15,7 @@ use modelexport_io::source::Sources;
 
 use super::initializers::{add_initializers, readers, readers_in};
 use super::node_claim::{Claim, Frame};
+use super::quantised::Quantised;
 use super::tag_tree::TagTree;
 use super::{Evidence, EvidenceKind, Hierarchy, RecordedTag};
 use crate::strategies::graph::{TextId, Texts};
@@ -38,7 +39,9 @@ pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
     let mut hierarchy = placer.finish();
     if sidecar.is_none() {
         let readers = readers(model, &hierarchy);
-        add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|tensor, _| {
+        let mut quantised = Quantised::default();
+        model.graph.nodes.iter().for_each(|node| quantised.note(node));
+        add_initializers(&model.graph.initializers, &mut hierarchy.tree, &quantised, &|tensor, _| {
             readers.get(&tensor.name).copied().flatten()
         });
     }
@@ -71,6 +74,7 @@ pub fn read_onnx(
 pub(crate) struct Reading {
     placer: Placer,
     builder: GraphBuilder,
+    quantised: Quantised,
 }
 
 impl Reading {
@@ -78,12 +82,12 @@ impl Reading {
     pub(crate) fn new(sidecar: Option<&mut Sidecar>, reads_marks: bool) -> Self {
         let placer = Placer::new(sidecar.as_deref());
         sidecar.into_iter().for_each(|sidecar| sidecar.nodes = Vec::new());
-        Reading { placer, builder: GraphBuilder::new(reads_marks) }
+        Reading { placer, builder: GraphBuilder::new(reads_marks), quantised: Quantised::default() }
     }
 
     /// The graph of the model that was read, where its nodes ran, and its modules.
     pub(crate) fn finish(self, model: &Model) -> (GraphView, Vec<Option<ScopeId>>, Hierarchy) {
-        let Reading { mut placer, builder } = self;
+        let Reading { mut placer, builder, quantised } = self;
         placer.note_functions(model);
         placer.place_rest();
         let graph = builder.finish(model);
@@ -92,7 +96,7 @@ impl Reading {
         let mut hierarchy = placer.finish();
         if !has_sidecar {
             let readers = readers_in(&graph, &calls, &hierarchy);
-            add_initializers(&model.graph.initializers, &mut hierarchy.tree, &|_, number| {
+            add_initializers(&model.graph.initializers, &mut hierarchy.tree, &quantised, &|_, number| {
                 readers.get(number).copied().flatten()
             });
         }
@@ -103,6 +107,7 @@ impl Reading {
 impl Parts for Reading {
     fn node(&mut self, node: &mut Node) -> bool {
         let claim = Claim::of(node);
+        self.quantised.note(node);
         let is_kept = self.builder.node_with(node, Some(&claim));
         self.placer.note_claimed(node, claim, None);
         is_kept
@@ -187,16 +192,7 @@ impl Placer {
             module.class = entry.class.clone();
             module.order = entry.order;
             module.calls = entry.calls;
-            module.parameters = entry
-                .parameters
-                .iter()
-                .map(|parameter| Parameter {
-                    name: parameter.name.clone(),
-                    elements: parameter.elements,
-                    bytes: parameter.bytes,
-                    is_buffer: parameter.buffer,
-                })
-                .collect();
+            module.parameters = entry.parameters.iter().map(Parameter::from).collect();
             if let Some(order) = entry.order {
                 self.executed = self.executed.max(order.saturating_add(1));
             }
@@ -372,7 +368,6 @@ impl Placer {
             scopes: self.scopes,
             own_nodes,
             unattributed_nodes,
-            shared_parameters: Vec::new(),
             evidence: self.evidence,
             recorded_tags: self.recorded,
             tags_only: self.tags_only,

@@ -1,11 +1,9 @@
 //! From a captured program: everything is known.
 
-use std::collections::HashMap;
+use modelexport_graph::aten::{Arg, Graph, Program};
+use modelexport_graph::{ScopeId, Scopes};
 
-use modelexport_graph::aten::{Arg, Graph, Program, WeightKind};
-use modelexport_graph::{ScopeId, Scopes, StridedView};
-
-use super::{Evidence, EvidenceKind, Hierarchy, SharedParameter};
+use super::{Evidence, EvidenceKind, Hierarchy};
 
 /// Counts the ATen nodes of each module, those of subgraphs too.
 pub fn from_program(program: Program) -> Hierarchy {
@@ -14,7 +12,6 @@ pub fn from_program(program: Program) -> Hierarchy {
     let mut evidence = Evidence::default();
     evidence.add(EvidenceKind::Program, own_nodes.iter().sum());
     Hierarchy {
-        shared_parameters: shared_parameters(&program),
         tree: program.modules,
         scopes: program.scopes,
         own_nodes,
@@ -37,27 +34,4 @@ fn count(graph: &Graph, holder: ScopeId, scopes: &Scopes, own_nodes: &mut [u64])
             }
         }
     }
-}
-
-/// Parameters that are views of the same bytes in the same way are one tensor.
-fn shared_parameters(program: &Program) -> Vec<SharedParameter> {
-    let mut groups: Vec<SharedParameter> = Vec::new();
-    let mut by_view: HashMap<&StridedView, usize> = HashMap::new();
-    for weight in &program.weights {
-        let Some(view) = weight.data.as_ref().filter(|_| weight.kind == WeightKind::Parameter) else {
-            continue;
-        };
-        let path = weight.name.rsplit_once('.').map_or("", |(path, _)| path);
-        let Some(owner) = program.modules.find(path) else { continue };
-        let group = *by_view.entry(view).or_insert_with(|| {
-            let elements = weight.sizes.iter().product();
-            groups.push(SharedParameter { owners: Vec::new(), elements });
-            groups.len() - 1
-        });
-        if let Some(group) = groups.get_mut(group) {
-            group.owners.push(owner);
-        }
-    }
-    groups.retain(|group| group.owners.len() > 1);
-    groups
 }

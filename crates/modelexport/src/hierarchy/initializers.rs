@@ -2,15 +2,17 @@
 //!
 //! Exporters keep the names of most parameters, but fold some into new tensors (a transposed weight). So an
 //! initializer belongs to the module that it is named after, else to the deepest module that holds all its readers.
-//! Whether it was trained is not known; single numbers, and sizes and indices, which are integers, are left out.
+//! Whether it was trained is not known; single numbers, and sizes and indices, which are integers, are left out, and so
+//! are the scales and zero points of quantised weights.
 
 use std::collections::HashMap;
 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::onnx::{Model, Tensor};
-use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId};
+use modelexport_graph::{DType, ModuleId, ModuleTree, Name, ScopeId};
 
 use super::Hierarchy;
+use super::quantised::Quantised;
 use crate::strategies::graph::TextId;
 use crate::strategies::{GraphView, NodeId};
 use crate::tensors;
@@ -19,17 +21,20 @@ use crate::tensors;
 pub(super) fn add_initializers(
     initializers: &[Tensor],
     tree: &mut ModuleTree,
+    quantised: &Quantised,
     reader: &dyn Fn(&Tensor, usize) -> Option<ModuleId>,
 ) {
-    for (number, tensor) in initializers.iter().enumerate() {
+    let weights = initializers.iter().enumerate().filter(|(_, tensor)| !quantised.is_scale(&tensor.name));
+    for (number, tensor) in weights {
         let named_after = tensor.name.rsplit_once('.').and_then(|(path, _)| tree.find(path));
         let reader = || reader(tensor, number).filter(|_| looks_like_a_weight(tensor));
         let Some(module) = named_after.or_else(reader).and_then(|id| tree.get_mut(id)) else { continue };
         module.parameters.push(Parameter {
             name: tensor.name.clone(),
-            elements: tensors::elements(tensor),
+            elements: quantised.elements(&tensor.name).unwrap_or_else(|| tensors::elements(tensor)),
             bytes: tensors::bytes(tensor),
             is_buffer: false,
+            tied_to: None,
         });
     }
 }
@@ -80,8 +85,9 @@ fn widen(reader: &mut Option<ModuleId>, module: ModuleId, tree: &ModuleTree) {
     *reader = Some(reader.map_or(module, |known| tree.lowest_common_ancestor(known, module)));
 }
 
-/// Weights are vectors of floating-point numbers, or matrices of integers where they are quantised.
-fn looks_like_a_weight(tensor: &Tensor) -> bool {
+/// Weights are vectors of floating-point numbers, or matrices of small integers where they are quantised.
+pub(crate) fn looks_like_a_weight(tensor: &Tensor) -> bool {
     let rank = tensor.dims.len();
-    tensor.dtype().is_some_and(|dtype| (dtype.is_float() && rank > 0) || (dtype.is_integer() && rank > 1))
+    let is_small = |dtype: DType| dtype.is_integer() && dtype.bits().is_some_and(|bits| bits <= 8);
+    tensor.dtype().is_some_and(|dtype| (dtype.is_float() && rank > 0) || (is_small(dtype) && rank > 1))
 }

@@ -6,6 +6,7 @@ mod from_program;
 mod initializers;
 mod load;
 pub(crate) mod node_claim;
+mod quantised;
 mod tag_tree;
 
 use modelexport_graph::{ModuleId, ModuleTree, Name, Scopes};
@@ -16,9 +17,11 @@ pub use evidence::{Evidence, EvidenceKind};
 pub(crate) use from_onnx::Reading;
 pub use from_onnx::{PlacedGraph, from_onnx, read_onnx};
 pub use from_program::from_program;
+pub(crate) use initializers::looks_like_a_weight;
 pub use initializers::readers;
 pub use load::{FileKind, Loaded, load};
 pub use node_claim::{WINML_DEPTH, WINML_TAG, is_marked, stack_module};
+pub(crate) use quantised::Quantised;
 
 /// Modules with their nodes.
 #[derive(Clone, Debug)]
@@ -29,21 +32,12 @@ pub struct Hierarchy {
     pub own_nodes: Vec<u64>,
     /// Nodes of which nothing tells where they ran.
     pub unattributed_nodes: u64,
-    /// Parameters that several modules hold.
-    pub shared_parameters: Vec<SharedParameter>,
     /// What told where the nodes ran.
     pub evidence: Evidence,
     /// Tags that the file's nodes carry, with their module and how many nodes have them.
     pub recorded_tags: Vec<RecordedTag>,
     /// The tags, if the file tells only these: there are no paths and classes to make others from.
     pub tags_only: Option<Tags>,
-}
-
-/// One tensor that is a parameter under several names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedParameter {
-    pub owners: Vec<ModuleId>,
-    pub elements: u64,
 }
 
 /// A tag that nodes of a module carry.

@@ -23,6 +23,7 @@ use near::Candidates;
 use tag_pattern::TagPattern;
 
 pub use error::Error;
+pub(crate) use near::near_matches;
 
 /// A selector that was read, and not yet looked up.
 #[derive(Clone, Debug)]

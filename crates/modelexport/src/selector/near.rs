@@ -44,6 +44,13 @@ impl Candidates {
     }
 }
 
+/// The texts that come near to one, the nearest first.
+pub(crate) fn near_matches<'t>(texts: impl Iterator<Item = &'t str>, wanted: &str) -> Vec<String> {
+    let mut candidates = Candidates::default();
+    texts.for_each(|text| candidates.add(text));
+    candidates.nearest(wanted)
+}
+
 /// Parts between dots that are numbers become `*`.
 fn without_numbers(text: &str) -> String {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -91,9 +98,7 @@ mod tests {
     use super::*;
 
     fn nearest(candidates: &[&str], wanted: &str) -> Vec<String> {
-        let mut all = Candidates::default();
-        candidates.iter().for_each(|text| all.add(text));
-        all.nearest(wanted)
+        near_matches(candidates.iter().copied(), wanted)
     }
 
     #[test]

@@ -7,6 +7,7 @@ use modelexport_graph::{ModuleId, ModuleTree, ScopeId, Scopes};
 use modelexport_io::sidecar::{self, Generator, NodeCount, Sidecar, Statistics};
 
 use super::{Options, place};
+use crate::parameter_counts;
 use crate::tags::Tags;
 
 /// The sidecar of a model whose nodes have their origins.
@@ -171,6 +172,8 @@ impl Counted {
         add_totals(by.tree, &mut counts);
         let modules: Vec<sidecar::Module> = modules(by.tree, by.tags, &counts);
         statistics.modules = modules.len() as u64;
+        statistics.parameters =
+            parameter_counts::of_modules(by.tree, by.tree.iter().map(|(id, _)| id)).elements;
         statistics.executed_modules = modules.iter().filter(|module| module.executed).count() as u64;
         statistics.visible_modules = modules.iter().filter(|module| module.visible).count() as u64;
         Sidecar {
@@ -222,16 +225,7 @@ fn modules(tree: &ModuleTree, tags: &Tags, counts: &[NodeCount]) -> Vec<sidecar:
         executed: module.order.is_some(),
         order: module.order,
         calls: module.calls,
-        parameters: module
-            .parameters
-            .iter()
-            .map(|parameter| sidecar::Parameter {
-                name: parameter.name.clone(),
-                elements: parameter.elements,
-                bytes: parameter.bytes,
-                buffer: parameter.is_buffer,
-            })
-            .collect(),
+        parameters: module.parameters.iter().map(sidecar::Parameter::from).collect(),
         nodes,
     });
     modules.collect()

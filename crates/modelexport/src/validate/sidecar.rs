@@ -7,6 +7,7 @@ use modelexport_io::sidecar::{self, Sidecar};
 
 use super::finding::{Findings, Group, Severity, place_of};
 use crate::embedding::{self, DocString};
+use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 use crate::tags::TagFormat;
@@ -36,7 +37,8 @@ pub(super) fn check(file: &TaggedFile, findings: &mut Findings) {
     // The sidecar of a file with functions lists the nodes that each call stands for, not those of the bodies.
     let has_functions = !file.model.functions.is_empty();
     if sidecar.statistics.nodes != count && !has_functions {
-        let message = format!("it counts {} nodes, but the file has {count}", sidecar.statistics.nodes);
+        let message =
+            format!("it counts {}, but the file has {count}", counted(sidecar.statistics.nodes, "node"));
         add("sidecar", place.clone(), message);
     }
     let mut listed = HashSet::new();

@@ -214,7 +214,10 @@ fn data(file: &TaggedFile, findings: &mut Findings) {
         }
     });
     if let Some(first) = without.first() {
-        let message = format!("{} weights have no data: the file was written without them", without.len());
+        let message = match without.len() {
+            1 => "it has no data: the file was written without it".to_owned(),
+            count => format!("{count} weights have no data: the file was written without them"),
+        };
         findings.add(Group::Structure, "no-data", Severity::Note, format!("weight {first}"), message);
     }
 }

@@ -203,7 +203,8 @@ impl Maker<'_> {
                 data: TensorData::Raw(data),
                 ..Tensor::default()
             });
-            let parameter = Parameter { name: name.clone(), elements: 6, bytes: 24, is_buffer: false };
+            let parameter =
+                Parameter { name: name.clone(), elements: 6, bytes: 24, is_buffer: false, tied_to: None };
             self.tree.get_mut(self.scopes.module(scope)).unwrap().parameters.push(parameter);
         }
         name

@@ -6,7 +6,7 @@ use modelexport::analyze::{Analysis, Figures, ModuleRow, Rows};
 use modelexport_io::onnx::names::for_screen;
 
 use super::summary::{known_number, number, number_column, operators, percent, text_column, write_overview};
-use crate::display::number::{bytes, exact, short};
+use crate::display::number::{bytes, counted, exact, short};
 use crate::display::style::Style;
 use crate::display::table::{self, Cell, Column, Look};
 
@@ -46,12 +46,12 @@ pub fn write(analysis: &Analysis, out: &mut dyn Write, style: Style, width: Opti
             for row in rows {
                 writeln!(
                     out,
-                    "{}\n  {} nodes ({:.1}%) in {} modules, {} multiply-adds, {}B of activations",
+                    "{}\n  {} ({:.1}%) in {}, {}, {}B of activations",
                     style.bold(&for_screen(&row.operator)),
-                    exact(row.nodes),
+                    counted(row.nodes, "node"),
                     100.0 * row.share,
-                    exact(row.modules),
-                    exact(row.multiply_adds),
+                    counted(row.modules, "module"),
+                    counted(row.multiply_adds, "multiply-add"),
                     exact(row.activation_bytes)
                 )?;
             }
@@ -64,11 +64,11 @@ fn list(out: &mut dyn Write, style: Style, title: &str, total: &Figures, own: &F
     writeln!(out, "{}", style.bold(title))?;
     let line = |figures: &Figures| {
         format!(
-            "{} nodes, {} parameters ({}B), {} multiply-adds, {}B of activations: {}",
-            exact(figures.nodes),
-            exact(figures.parameters.elements),
+            "{}, {} ({}B), {}, {}B of activations: {}",
+            counted(figures.nodes, "node"),
+            counted(figures.parameters.elements, "parameter"),
             exact(figures.parameters.bytes),
-            exact(figures.multiply_adds),
+            counted(figures.multiply_adds, "multiply-add"),
             exact(figures.activation_bytes),
             operators(figures, usize::MAX)
         )

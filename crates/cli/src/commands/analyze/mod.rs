@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// The size that a named dimension counts as; may be given several times
+    /// The size that a named dimension of the file counts as; may be given several times
     #[arg(long, value_name = "NAME=N", value_parser = parse_size)]
     dim: Vec<(String, u64)>,
 
@@ -100,6 +100,8 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     if let Some(problem) = &file.sidecar_problem {
         session.warn(&format!("{problem}; the sidecar is left aside"));
     }
+    let sizes = arguments.dim.iter().cloned().collect();
+    analyze::check_sizes(&file, &sizes)?;
     match arguments.format {
         Format::ModelExplorer => {
             json::write(session.out(), &model_explorer::collection(&file))?;
@@ -120,7 +122,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         },
         depth: arguments.depth,
         top: arguments.top,
-        sizes: arguments.dim.iter().cloned().collect(),
+        sizes,
     };
     let analysis = analyze::analyze_file(&file, &options)?;
     let (style, width) = (session.out_style(), session.width());

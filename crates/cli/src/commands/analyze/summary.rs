@@ -86,7 +86,7 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         (
             "parameters",
             format!(
-                "{} in {} ({}), and {} of constants",
+                "{} in {} ({} in the file), and {} of constants",
                 exact(figures.parameters.elements),
                 counted(figures.parameters.count, "tensor"),
                 bytes(figures.parameters.bytes),

@@ -18,8 +18,9 @@ use crate::session::Session;
 /// Show what differs between two ONNX files, module by module
 ///
 /// Modules and nodes that came, went, moved or changed; attributes, wiring, types and shapes; tags; weights, by how much
-/// they differ. Nodes that have a new name or place are not taken for gone. Weights are read in pieces, and not at all
-/// where both files point at the same bytes.
+/// they differ. Nodes that have a new name or place are not taken for gone, nor are weights that have a new name or
+/// layout, or were cast or quantised. What happened to most nodes is said once. Weights are read in pieces, and not at
+/// all where both files point at the same bytes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -41,7 +41,7 @@ fn line(difference: &Difference, out: &mut dyn Write, style: Style) -> io::Resul
         (Some(only), None) | (None, Some(only)) => format!("  {}", shown(only)),
         (None, None) => String::new(),
     };
-    writeln!(out, "  {:<22}{}{}", difference.kind, for_screen(&difference.subject), style.dim(&change))
+    writeln!(out, "  {:<23}{}{}", difference.kind, for_screen(&difference.subject), style.dim(&change))
 }
 
 /// `2 structure, 1 tags, 0 weights` in words.

@@ -115,6 +115,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         let text = format!("{option}: only for live models; {} is a file", arguments.source.display());
         return Err(Failure::new(text, ErrorKind::BadInput));
     }
+    export::check_source(&arguments.source, &arguments.output)?;
     let opset = arguments.opset.unwrap_or(DEFAULT_OPSET);
     let began = Instant::now();
     let (policy, tag_format) = arguments.policy.resolve(None)?;

@@ -2,7 +2,7 @@
 
 mod summary;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use modelexport::derived::{self, Derived};
@@ -35,7 +35,7 @@ pub struct Arguments {
     /// The module, or several: a path, class:NAME, a /Tag or depth:N; `*` matches, commas join
     selector: String,
 
-    /// The ONNX file to write
+    /// The ONNX file to write; never the one that is read
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -84,12 +84,14 @@ written then.
 Next: modelexport tree layer.onnx";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
-    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
     let manifest = arguments.manifest.as_ref().map(|given| match given {
         Some(path) => path.clone(),
         None => manifest_beside(&arguments.output),
     });
+    let outputs: Vec<&Path> = std::iter::once(&*arguments.output).chain(manifest.as_deref()).collect();
+    derived::check_outputs(&arguments.file, &outputs, "extract")?;
+    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
+    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
     if let Some(path) = &manifest {
         transaction.check(path).map_err(modelexport::Error::from)?;
     }
@@ -133,7 +135,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 }
 
 /// `layer_manifest.json` for `layer.onnx`.
-fn manifest_beside(output: &std::path::Path) -> PathBuf {
+fn manifest_beside(output: &Path) -> PathBuf {
     let mut name = output.file_stem().unwrap_or_default().to_owned();
     name.push("_manifest.json");
     output.with_file_name(name)

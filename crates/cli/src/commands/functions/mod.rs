@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(required_unless_present_any = ["all", "inline"], conflicts_with_all = ["all", "inline"])]
     selector: Option<String>,
 
-    /// The ONNX file to write
+    /// The ONNX file to write; never the one that is read
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
@@ -79,6 +79,7 @@ Examples:
   modelexport functions model.onnx --all -o nested.onnx --format json | jq '.functions[] | [.name, (.calls | length)]'";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
+    derived::check_outputs(&arguments.file, &[&arguments.output], "functions")?;
     let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
     let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
     let progress = Progress::new(session.shows_progress());

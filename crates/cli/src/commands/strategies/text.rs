@@ -6,7 +6,7 @@ use modelexport::strategy_comparison::Row;
 use modelexport_io::onnx::names::for_screen;
 
 use super::Report;
-use crate::display::number::exact;
+use crate::display::number::{counted, exact};
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
@@ -60,7 +60,9 @@ fn write_differences(row: &Row, out: &mut dyn Write, style: Style) -> io::Result
         return Ok(());
     };
     let wrong = agreement.known - agreement.exact;
-    writeln!(out, "\n{}: {} of {} nodes differ", row.strategy, exact(wrong), exact(agreement.known))?;
+    let verb = if agreement.known == 1 { "differs" } else { "differ" };
+    let nodes = counted(agreement.known, "node");
+    writeln!(out, "\n{}: {} of {nodes} {verb}", row.strategy, exact(wrong))?;
     for difference in &agreement.differing {
         let name = if difference.node.is_empty() { "(no name)" } else { &difference.node };
         let found = format!("{} ({})", difference.found, difference.method);

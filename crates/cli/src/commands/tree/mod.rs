@@ -11,6 +11,7 @@ use modelexport::tags::Tags;
 use modelexport::tree_view::{Row, TreeView};
 
 use crate::arguments::{Format, PolicyArguments};
+use crate::display::number::counted;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -68,7 +69,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         session.warn(&format!("{problem}; the sidecar is left aside"));
     }
     for (kind, nodes) in loaded.hierarchy.evidence.iter() {
-        session.detail(&format!("{nodes} nodes placed by {}", kind.description()));
+        session.detail(&format!("{} placed by {}", counted(nodes, "node"), kind.description()));
     }
     let tags = tags(arguments, &loaded, session)?;
     let view = TreeView::new(&loaded.hierarchy, &tags);

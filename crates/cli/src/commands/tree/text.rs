@@ -180,7 +180,8 @@ fn notes(report: &Report<'_>) -> Vec<String> {
     }
     if hierarchy.unattributed_nodes > 0 {
         let nodes = counted(hierarchy.unattributed_nodes, "node");
-        notes.push(format!("{nodes} without a word about their module, not counted in the tree"));
+        let whose = if hierarchy.unattributed_nodes == 1 { "its" } else { "their" };
+        notes.push(format!("{nodes} without a word about {whose} module, not counted in the tree"));
     }
     let otherwise = hierarchy.nodes_tagged_otherwise(report.tags);
     if otherwise > 0 {

@@ -88,6 +88,25 @@ fn weights_belong_to_modules() {
 }
 
 #[test]
+fn a_parameter_with_the_bytes_of_another_is_tied_to_it() {
+    let tied = |is_param: bool| {
+        let mut sample = Sample::default();
+        sample.weights["config"]["z.bias"] = sample.weights["config"]["l.bias"].clone();
+        sample.weights["config"]["z.bias"]["is_param"] = json!(is_param);
+        let program = sample.read().unwrap();
+        let of = |path| {
+            let module = program.modules.get(program.modules.find(path).unwrap()).unwrap();
+            let mut ties = module.parameters.iter().filter_map(|parameter| parameter.tied_to.clone());
+            (ties.next(), ties.next())
+        };
+        assert_eq!(of("l"), (None, None));
+        of("z").0
+    };
+    assert_eq!(tied(true).as_deref(), Some("l.bias"));
+    assert_eq!(tied(false), None, "a buffer is no parameter");
+}
+
+#[test]
 fn strides_past_the_data() {
     for change in [
         |meta: &mut serde_json::Value| meta["strides"][0] = int(3),

@@ -12,16 +12,7 @@ pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
         let id = tree.insert(&entry.path);
         let Some(module) = tree.get_mut(id) else { continue };
         (module.class, module.order, module.calls) = (entry.class.clone(), entry.order, entry.calls);
-        module.parameters = entry
-            .parameters
-            .iter()
-            .map(|parameter| Parameter {
-                name: parameter.name.clone(),
-                elements: parameter.elements,
-                bytes: parameter.bytes,
-                is_buffer: parameter.buffer,
-            })
-            .collect();
+        module.parameters = entry.parameters.iter().map(Parameter::from).collect();
     }
     for entry in &sidecar.modules {
         let Some(id) = tree.find(&entry.path) else { continue };

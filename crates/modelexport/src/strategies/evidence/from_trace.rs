@@ -43,7 +43,13 @@ fn modules(trace: &Trace) -> (ModuleTree, Vec<ModuleId>) {
 fn parameter(entry: &trace::Parameter) -> Parameter {
     let elements = elements(&entry.shape);
     let bytes = DType::from_name(&entry.dtype).and_then(|dtype| dtype.byte_len(elements)).unwrap_or(0);
-    Parameter { name: entry.name.clone(), elements, bytes, is_buffer: entry.kind != ParameterKind::Parameter }
+    Parameter {
+        name: entry.name.clone(),
+        elements,
+        bytes,
+        is_buffer: entry.kind != ParameterKind::Parameter,
+        tied_to: entry.tied_to.clone(),
+    }
 }
 
 fn elements(shape: &[u64]) -> u64 {
