@@ -2,14 +2,13 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from modelexport.capture import hollow, shapes
+from modelexport.capture import branch_stacks, hollow, shapes
 from modelexport.capture.program import LiveProgram, live_program, user_inputs
 from modelexport.capture.results import plain_results
 from modelexport.capture.state import untouched
@@ -45,9 +44,14 @@ def captured(
     model: torch.nn.Module, args: tuple, kwargs: dict[str, Any], dynamic_shapes: Any, strict: bool = False
 ) -> ExportedProgram:
     """What `torch.export` makes of a model, which is left as it was. The caller holds the lock."""
-    # A strict capture would read the code of the hook, too.
-    with untouched(model), nullcontext() if strict else plain_results(model):
-        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
+    with untouched(model):
+        if strict:
+            # It would read the code of the hook, too, and has the stacks of branches already.
+            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
+        with plain_results(model), branch_stacks.recording():
+            program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+        branch_stacks.complete(program, model)
+        return program
 
 
 def capture_program(program: ExportedProgram, dynamic_shapes: Any = None) -> tuple[LiveProgram, list[str]]:
