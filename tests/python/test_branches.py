@@ -148,9 +148,8 @@ def test_branches_over_dynamic_sizes(tmp_path):
     told.assert_exact(truth(model, x))
     assert_same_numbers(result.path, model, (torch.randn(5, 4),))
     exported = archived(model, (x,), tmp_path, dynamic_shapes=shapes)
-    assert {node["module"] for node in exported.sidecar["nodes"] if node["method"] == "parameter"} == {
-        path for path in told.calls if path.endswith("proj") and not path.startswith("layers.0.wave")
-    } - {"layers.0.wave"}
+    readers = {node["module"] for node in exported.sidecar["nodes"] if node["method"] == "parameter"}
+    assert readers == {path for path in told.calls if path.endswith("proj")}
 
 
 @pytest.mark.parametrize("build", [branch_models.Nested, branch_models.Loop, branch_models.Recurrence])
@@ -159,10 +158,49 @@ def test_the_tools_agree(build, tmp_path):
     wanted = truth(model, x)
     result = modelexport.export(model, (x,), tmp_path / "m.onnx", modules="all")
     assert modelexport.validate(result.path)["findings"] == []
-    shown = {module["path"]: module for module in flat(modelexport.tree(result.path, modules="all"))}
-    listed = {row["path"]: row for row in modelexport.analyze(result.path, modules="all")["modules"]}
+    shown = {module["path"]: module for module in modelexport.tree(result.path, modules="all")["modules"]}
+    listed = {row["path"]: row for row in modelexport.analyze(result.path)["modules"]}
     for entry in result.hierarchy["modules"]:
         path = entry["path"]
-        assert entry["executed"] == (path == "" or path in wanted.calls), path
-        assert shown[path]["executed"] == entry["executed"], path
-        assert listed[path]["nodes"] == entry["nodes"], path
+        for told in (entry, shown[path], listed[path]):
+            assert told["executed"] == (path == "" or path in wanted.calls), path
+            assert told["calls"] == (wanted.calls[path] if path else 1), path
+        assert shown[path]["nodes"] == entry["nodes"], path
+        assert listed[path]["own"]["nodes"] == entry["nodes"]["own"], path
+
+
+@pytest.mark.parametrize(
+    "build, path", [(branch_models.Experts, "experts.2"), (branch_models.Recurrence, "cell"), (branch_models.Each, "block")]
+)
+def test_a_module_is_cut_out_of_its_branch(build, path, tmp_path):
+    model = build_model(build)
+    result = modelexport.export(model, (sample(),), tmp_path / "m.onnx", modules="all")
+    modelexport.extract(result.path, path, tmp_path / "part.onnx")
+    x = torch.randn(3, 4) if build is branch_models.Experts else torch.randn(4)
+    (got,) = Exported(tmp_path / "part.onnx").run([x.numpy()])
+    support.assert_close(got, model.get_submodule(path)(x).detach().numpy(), "float32", path)
+
+
+def test_calls_in_branches_are_no_functions_and_said_to_be_none(tmp_path):
+    model = build_model(branch_models.InsideAndOutside)
+    result = modelexport.export(model, (sample(),), tmp_path / "m.onnx", modules="all")
+    told = modelexport.functions(result.path, "block", tmp_path / "f.onnx")
+    assert [(left["module"], left["call"]) for left in told["left"]] == [("block", call) for call in (1, 2, 3)]
+    assert_same_numbers(tmp_path / "f.onnx", model, (sample(),))
+
+
+def test_nothing_stays_switched_on(tmp_path):
+    class Fails(branch_models.Choice):
+        def forward(self, x):
+            super().forward(x)
+            raise KeyboardInterrupt
+
+    for build in (branch_models.Choice, Fails):
+        model = build_model(build)
+        before = {path: dict(vars(module)) for path, module in model.named_modules()}
+        try:
+            modelexport.export(model, (sample(),), tmp_path / "m.onnx")
+        except KeyboardInterrupt:
+            assert build is Fails
+        assert not torch.fx.traceback.has_preserved_node_meta()
+        assert {path: dict(vars(module)) for path, module in model.named_modules()} == before

@@ -273,6 +273,33 @@ mod tests {
     }
 
     #[test]
+    fn the_wrapper_of_a_capture_is_no_module() {
+        let mut stacks = stacks(&["", "block", "block.fc"]);
+        let outside = format!("{ROOT};7,block,app.Block");
+        let outside = stacks.scope(&outside).unwrap().unwrap();
+        let frames = "5,_export_root,app.Model;7,_export_root.block,app.Block;9,_export_root.block.fc,app.Fc";
+        let inside = stacks.scope_in_branch(&format!("{ROOT};{frames}")).unwrap().unwrap();
+        assert_eq!(path_of(&stacks, inside), "block.fc");
+        assert_eq!(stacks.scopes.get(inside).parent, Some(outside), "the same call");
+        assert_eq!(stacks.finish().0.len(), 3, "no module of its own");
+        let mut own = super::ModuleStacks::new(["", "_export_root"].into_iter());
+        let scope = own.scope_in_branch(&format!("{ROOT};5,_export_root,app.Part")).unwrap().unwrap();
+        assert_eq!(path_of(&own, scope), "_export_root", "a module that is called so");
+    }
+
+    #[test]
+    fn paths_of_no_module_tell_nothing_in_a_branch() {
+        let mut stacks = stacks(&["", "block"]);
+        let closure = "7,L['f'].__closure__[0].cell_contents.block,app.Block";
+        assert_eq!(stacks.scope_in_branch(closure), Ok(None));
+        let stray = format!("{ROOT};7,_export_root.block,app.Block;8,_export_root.hidden[0],app.Stray");
+        let scope = stacks.scope_in_branch(&stray).unwrap().unwrap();
+        assert_eq!(path_of(&stacks, scope), "block", "the caller of a module that is no part of the model");
+        assert_eq!(stacks.scope_in_branch("a,b"), Err(NotAStack));
+        assert_eq!(stacks.finish().0.len(), 2);
+    }
+
+    #[test]
     fn other_text_is_refused() {
         for text in ["", "L__self__", "a,b", "L__self__,,app.Model;"] {
             assert_eq!(stacks(&[]).scope(text), Err(NotAStack), "{text:?}");

@@ -71,3 +71,30 @@ fn collect(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_program::{TestProgram, tensor};
+
+    /// A weight that a module reads in a branch is its own there, and nobody else's.
+    #[test]
+    fn a_weight_is_read_inside_a_branch() {
+        let mut branch = TestProgram::new();
+        let given = branch.input("given", tensor(&[3]));
+        let y = branch.node("aten.sin.default", &[("self", Arg::Tensor(given))], tensor(&[3]));
+        let branch = branch.into_subgraph("branch", &[y]);
+        let mut program = TestProgram::new();
+        let weight = program.parameter("block.weight", tensor(&[3]));
+        let arguments =
+            [("", Arg::Bool(true)), ("", branch.clone()), ("", branch), ("", Arg::Tensors(vec![weight]))];
+        let y = program.node("higher_order.cond", &arguments, tensor(&[3]));
+        let mut program = program.outputs(&[y]);
+        let (block, other) = (program.modules.insert("block"), program.modules.insert("other"));
+        let scope = program.scopes.child(Scopes::ROOT, block, 0);
+        program.graph.nodes[0].subgraphs_mut().for_each(|branch| branch.nodes[0].scope = Some(scope));
+        let readers = Readers::new(&program).readers;
+        assert!(readers.contains(&(0, block)) && readers.contains(&(0, ModuleId::ROOT)));
+        assert!(!readers.contains(&(0, other)));
+    }
+}

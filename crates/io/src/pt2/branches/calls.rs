@@ -30,10 +30,11 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// As a graph inside a node sees them.
+    /// As a graph inside a node sees them: a module that called others may go on in there. One that did nothing but its
+    /// own steps is called again.
     pub fn inside(&self) -> Calls {
-        let current = self.current.iter().map(|(module, (scope, _))| (*module, (*scope, Begin::Outside)));
-        Calls { current: current.collect() }
+        let calling = self.current.iter().filter(|(_, (_, begin))| matches!(begin, Begin::Module(_)));
+        Calls { current: calling.map(|(module, (scope, _))| (*module, (*scope, Begin::Outside))).collect() }
     }
 
     /// The call of the last of `modules`, each of which is called by the one before it and the first by `holder`.

@@ -12,6 +12,8 @@
 
 mod calls;
 mod neighbours;
+#[cfg(test)]
+mod tests;
 
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, Program, ValueId, Weight, WeightKind};
 use modelexport_graph::hash::{HashMap, HashSet};
