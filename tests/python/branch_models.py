@@ -185,9 +185,62 @@ class Stray(nn.Module):
         return torch.cond(x.sum() > 0, lambda x: self.hidden[0](self.block(x)), lambda x: self.block(x), (x,))
 
 
+class Regions(nn.Module):
+    """Regions without gradients around a branch and in one, methods and modules as branches."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.gated = Gated()
+
+    def both(self, x):
+        with torch.no_grad():
+            y = self.gated(x)
+        return y + self.block(x)
+
+    def forward(self, x):
+        with torch.no_grad():
+            x = torch.cond(x.sum() > 0, self.block, self.gated, (x,))
+        return torch.cond(x.sum() > 1, self.both, self.gated, (x,))
+
+
+class LoopOfBranches(nn.Module):
+    """A branch in the body of a loop, in a module; one that it calls is called again from outside."""
+
+    class Step(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.block = Block()
+            self.gated = Gated()
+
+        def forward(self, x):
+            def body(count, x):
+                return count + 1, torch.cond(x.sum() > 0, self.block, lambda x: self.gated(x).cos(), (x,))
+
+            return while_loop(lambda count, x: count < 2, body, (torch.zeros((), dtype=torch.int64), x))[1]
+
+    def __init__(self):
+        super().__init__()
+        self.step = self.Step()
+
+    def forward(self, x):
+        return self.step.block(self.step(x))
+
+
 MODELS = [
-    Choice, InsideAndOutside, Nested, Experts, Loop, Recurrence, Each, Shared, Tied, Stray,
-]  # fmt: skip
+    Choice,
+    InsideAndOutside,
+    Nested,
+    Experts,
+    Loop,
+    LoopOfBranches,
+    Recurrence,
+    Each,
+    Regions,
+    Shared,
+    Tied,
+    Stray,
+]
 
 
 @dataclass

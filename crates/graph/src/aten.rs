@@ -364,3 +364,42 @@ pub enum WeightKind {
     Buffer,
     Constant,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(arg: Arg, is_keyword: bool) -> NamedArg {
+        NamedArg { name: "".into(), arg, is_keyword }
+    }
+
+    #[test]
+    fn a_graph_is_called_with_the_last_operands() {
+        let mut graph = Graph::default();
+        for name in ["a", "n", "b"] {
+            graph.add_value(name.into(), ValueKind::Token);
+        }
+        graph.inputs = vec![Arg::Tensor(ValueId(0)), Arg::SymInt(ValueId(1)), Arg::Tensor(ValueId(2))];
+        let subgraph = Arg::Graph(Box::new(Subgraph { name: "branch".into(), graph: graph.clone() }));
+        let node = Node {
+            name: "cond".into(),
+            target: "higher_order.cond".into(),
+            args: vec![
+                named(Arg::Tensor(ValueId(7)), false),
+                named(subgraph, false),
+                named(Arg::Tensors(vec![ValueId(8)]), false),
+                named(Arg::SymInts(vec![SymOr::Const(4)]), false),
+                named(Arg::Tensor(ValueId(9)), false),
+                named(Arg::Tensor(ValueId(10)), true),
+            ],
+            outputs: Vec::new(),
+            scope: None,
+            method: Method::Direct,
+            trace: None,
+        };
+        let operands = node.operands();
+        assert_eq!(operands, [Some(ValueId(7)), Some(ValueId(8)), None, Some(ValueId(9))]);
+        let given: Vec<_> = graph.given(&operands).collect();
+        assert_eq!(given, [(ValueId(0), ValueId(8)), (ValueId(2), ValueId(9))]);
+    }
+}

@@ -177,7 +177,11 @@ mod tests {
         assert_eq!(stack(&[("namespace", text)]), Some((EvidenceKind::Namespace, frames)));
         let text = ": m.M/_export_root: m.Other/sin: aten.sin.default";
         let frames = expected(&[("", "m.M"), ("_export_root", "m.Other")]);
-        assert_eq!(stack(&[("namespace", text)]), Some((EvidenceKind::Namespace, frames)), "a module called so");
+        assert_eq!(
+            stack(&[("namespace", text)]),
+            Some((EvidenceKind::Namespace, frames)),
+            "a module called so"
+        );
     }
 
     #[test]
