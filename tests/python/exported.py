@@ -51,7 +51,9 @@ class Exported:
         return session.run(None, feeds)
 
     def assert_tagged(self) -> None:
-        """Every node, those of subgraphs too, has a direct tag that the sidecar knows."""
+        """Every node, those of subgraphs too, has a tag that the sidecar knows; those of the main graph have it from the
+        program itself."""
+        outermost = {node.name for node in self.model.graph.node}
         listed = {node["name"]: node for node in self.sidecar["nodes"]}
         modules = {module["path"]: module for module in self.sidecar["modules"]}
         nodes = list(all_nodes(self.model.graph))
@@ -60,7 +62,8 @@ class Exported:
         for node in nodes:
             said = json.loads(node.doc_string)
             entry = listed[node.name]
-            assert said["hierarchy_method"] == entry["method"] == "direct", node.name
+            inferred = set() if node.name in outermost else {"parameter", "propagated"}
+            assert said["hierarchy_method"] == entry["method"] in {"direct"} | inferred, node.name
             assert said["hierarchy_path"] == entry["path"], node.name
             assert said["hierarchy_path"] in said["hierarchy_tags"] == entry["tags"], node.name
             assert said["hierarchy_count"] == len(said["hierarchy_tags"]), node.name
@@ -100,7 +103,8 @@ def element_types(graph: onnx.GraphProto) -> Iterator[int]:
 
 
 def readers(program: torch.export.ExportedProgram) -> dict[str, set[str]]:
-    """For each parameter and buffer the paths of the modules whose code reads it."""
+    """For each parameter and buffer the paths of the modules whose code reads it. What is handed to a branch is read by
+    its owner there."""
     signature = program.graph_signature
     owned = signature.inputs_to_parameters | signature.inputs_to_buffers
     found: dict[str, set[str]] = {}
@@ -111,4 +115,6 @@ def readers(program: torch.export.ExportedProgram) -> dict[str, set[str]]:
             for used in node.all_input_nodes:
                 if used.name in owned:
                     found.setdefault(owned[used.name], set()).add(path)
+                    if isinstance(node.target, torch._ops.HigherOrderOperator):
+                        found[owned[used.name]].add(owned[used.name].rpartition(".")[0])
     return found

@@ -15,9 +15,9 @@ def both_ways(model, args, kwargs, folder, dynamic_shapes=None) -> tuple[bytes, 
     """The ONNX bytes from the live model, and from the archive that torch writes of it."""
     program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
     torch.export.save(program, folder / "model.pt2")
-    # The names of dynamic dimensions are not in an archive.
-    is_named = dynamic_shapes is not None
-    live = (program, (), {}) if is_named else (model, args, kwargs)
+    # The names of dynamic dimensions are not in an archive, and module calls inside branches neither.
+    has_branches = any(isinstance(child, torch.fx.GraphModule) for child in program.graph_module.children())
+    live = (program, (), {}) if dynamic_shapes is not None or has_branches else (model, args, kwargs)
     result = modelexport.export(live[0], live[1], folder / "live.onnx", kwargs=live[2])
     archived = modelexport.export(folder / "model.pt2", f=folder / "archived.onnx")
     for told in (result.hierarchy, archived.hierarchy):

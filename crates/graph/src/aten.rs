@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DType, Dim, ModuleTree, Name, ScopeId, Scopes, StridedView, SymExpr};
+use crate::{DType, Dim, Method, ModuleTree, Name, ScopeId, Scopes, StridedView, SymExpr};
 
 /// A captured model.
 #[derive(Clone, Debug)]
@@ -57,6 +57,19 @@ impl Graph {
             ValueKind::Tensor(meta) => Some(meta),
             _ => None,
         }
+    }
+
+    /// The tensors among the inputs of a graph inside a node, each with the value outside that it stands for. The graph is
+    /// called with the last of the node's `operands`, one for each input.
+    pub fn given<'a>(
+        &'a self,
+        operands: &'a [Option<ValueId>],
+    ) -> impl Iterator<Item = (ValueId, ValueId)> + 'a {
+        let given = operands.iter().skip(operands.len().saturating_sub(self.inputs.len()));
+        self.inputs.iter().zip(given).filter_map(|(input, operand)| match input {
+            Arg::Tensor(value) => Some((*value, (*operand)?)),
+            _ => None,
+        })
     }
 
     pub fn add_value(&mut self, name: Name, kind: ValueKind) -> ValueId {
@@ -134,6 +147,8 @@ pub struct Node {
     pub outputs: Vec<Arg>,
     /// The module call that the node ran in; `None` inside a subgraph means that of the node that holds it.
     pub scope: Option<ScopeId>,
+    /// How the scope is known: [`Method::Direct`] where the program says it, another where it was found by inference.
+    pub method: Method,
     /// Index into [`Program::traces`].
     pub trace: Option<u32>,
 }
@@ -142,6 +157,31 @@ impl Node {
     /// The argument that the operator's schema calls `name`, if it was given.
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|arg| &*arg.name == name).map(|arg| &arg.arg)
+    }
+
+    pub fn subgraphs(&self) -> impl Iterator<Item = &Graph> {
+        self.args.iter().filter_map(|arg| match &arg.arg {
+            Arg::Graph(subgraph) => Some(&subgraph.graph),
+            _ => None,
+        })
+    }
+
+    pub fn subgraphs_mut(&mut self) -> impl Iterator<Item = &mut Graph> {
+        self.args.iter_mut().filter_map(|arg| match &mut arg.arg {
+            Arg::Graph(subgraph) => Some(&mut subgraph.graph),
+            _ => None,
+        })
+    }
+
+    /// The values among the arguments in their order, `None` for plain numbers. Keywords of an operator that takes graphs
+    /// are for the operator itself and no operands.
+    pub fn operands(&self) -> Vec<Option<ValueId>> {
+        let takes_graphs = self.subgraphs().next().is_some();
+        let mut operands = Vec::new();
+        for arg in self.args.iter().filter(|arg| !(takes_graphs && arg.is_keyword)) {
+            arg.arg.for_each_operand(&mut |operand| operands.push(operand));
+        }
+        operands
     }
 }
 
@@ -202,6 +242,32 @@ impl Arg {
             Arg::NestedTensors(lists) => lists.iter().flatten().copied().for_each(visit),
             Arg::Dict(entries) => entries.iter().for_each(|(_, arg)| arg.for_each_tensor(visit)),
             _ => {}
+        }
+    }
+
+    /// Calls `visit` with each tensor and symbolic number among it, and with `None` for each plain number.
+    pub fn for_each_operand(&self, visit: &mut dyn FnMut(Option<ValueId>)) {
+        fn symbolic<T>(values: &[SymOr<T>], visit: &mut dyn FnMut(Option<ValueId>)) {
+            for value in values {
+                visit(match value {
+                    SymOr::Value(id) => Some(*id),
+                    SymOr::Const(_) => None,
+                });
+            }
+        }
+        match self {
+            Arg::SymInt(id) | Arg::SymFloat(id) | Arg::SymBool(id) | Arg::CustomObject(id) => {
+                visit(Some(*id))
+            }
+            Arg::SymInts(values) => symbolic(values, visit),
+            Arg::SymFloats(values) => symbolic(values, visit),
+            Arg::SymBools(values) => symbolic(values, visit),
+            Arg::Int(_) | Arg::Float(_) | Arg::Bool(_) => visit(None),
+            Arg::Ints(values) => values.iter().for_each(|_| visit(None)),
+            Arg::Floats(values) => values.iter().for_each(|_| visit(None)),
+            Arg::Bools(values) => values.iter().for_each(|_| visit(None)),
+            Arg::Dict(entries) => entries.iter().for_each(|(_, arg)| arg.for_each_operand(visit)),
+            tensors => tensors.for_each_tensor(&mut |id| visit(Some(id))),
         }
     }
 }
@@ -297,4 +363,43 @@ pub enum WeightKind {
     Parameter,
     Buffer,
     Constant,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(arg: Arg, is_keyword: bool) -> NamedArg {
+        NamedArg { name: "".into(), arg, is_keyword }
+    }
+
+    #[test]
+    fn a_graph_is_called_with_the_last_operands() {
+        let mut graph = Graph::default();
+        for name in ["a", "n", "b"] {
+            graph.add_value(name.into(), ValueKind::Token);
+        }
+        graph.inputs = vec![Arg::Tensor(ValueId(0)), Arg::SymInt(ValueId(1)), Arg::Tensor(ValueId(2))];
+        let subgraph = Arg::Graph(Box::new(Subgraph { name: "branch".into(), graph: graph.clone() }));
+        let node = Node {
+            name: "cond".into(),
+            target: "higher_order.cond".into(),
+            args: vec![
+                named(Arg::Tensor(ValueId(7)), false),
+                named(subgraph, false),
+                named(Arg::Tensors(vec![ValueId(8)]), false),
+                named(Arg::SymInts(vec![SymOr::Const(4)]), false),
+                named(Arg::Tensor(ValueId(9)), false),
+                named(Arg::Tensor(ValueId(10)), true),
+            ],
+            outputs: Vec::new(),
+            scope: None,
+            method: Method::Direct,
+            trace: None,
+        };
+        let operands = node.operands();
+        assert_eq!(operands, [Some(ValueId(7)), Some(ValueId(8)), None, Some(ValueId(9))]);
+        let given: Vec<_> = graph.given(&operands).collect();
+        assert_eq!(given, [(ValueId(0), ValueId(8)), (ValueId(2), ValueId(9))]);
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, ValueKind};
 use modelexport_graph::hash::HashMap;
 use modelexport_graph::onnx::{self, AtenSource, Origin};
-use modelexport_graph::{Dim, Name, ScopeId, Scopes, SymExpr, SymOp};
+use modelexport_graph::{Dim, Method, Name, ScopeId, Scopes, SymExpr, SymOp};
 
 use crate::builder::Builder;
 use crate::context::Context;
@@ -16,6 +16,11 @@ use crate::registry::{self, Outputs};
 use crate::schema::Defaults;
 use crate::symbols::Symbols;
 use crate::{Options, argument_text, finish, functionalize, passes, report, shapes, wrappers};
+
+/// How sure the origin of a node is that the program does not tell: found by the weights that the node reads, and by
+/// the nodes around it.
+const READS_WEIGHT: f32 = 0.9;
+const BETWEEN: f32 = 0.5;
 
 /// Lowers `program` to an ONNX model whose nodes all have an origin, and returns it with the program, whose module
 /// tree the origins refer to. Weights stay where they are; `load` reads small ones for constant folding.
@@ -311,7 +316,12 @@ impl<'p> Lowering<'p> {
 
     fn origin_of(&self, node: &aten::Node) -> Origin {
         let source = AtenSource { name: node.name.clone(), target: node.target.clone() };
-        Origin::direct(self.scope, Some(source))
+        let confidence = match node.method {
+            Method::Direct => 1.0,
+            Method::Parameter => READS_WEIGHT,
+            _ => BETWEEN,
+        };
+        Origin { method: node.method, confidence, ..Origin::direct(self.scope, Some(source)) }
     }
 
     pub(crate) fn tensor(&self, id: aten::ValueId) -> Option<ValueId> {

@@ -6,7 +6,7 @@ use modelexport_graph::aten::{
     Arg, Graph, InputSpec, Layout, NamedArg, Node, OutputSpec, Program, Signature, Subgraph, SymOr,
     TensorMeta, ValueId, ValueKind, Weight, WeightKind,
 };
-use modelexport_graph::{DType, Dim, ModuleTree, Scopes, SymExpr, SymOp};
+use modelexport_graph::{DType, Dim, Method, ModuleTree, Scopes, SymExpr, SymOp};
 
 /// A program under construction. Nodes are named after their operator, as FX does it.
 pub(crate) struct TestProgram {
@@ -148,6 +148,7 @@ impl TestProgram {
             args: args.collect(),
             outputs,
             scope: Some(Scopes::ROOT),
+            method: Method::Direct,
             trace: None,
         });
     }

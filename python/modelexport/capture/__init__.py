@@ -1,14 +1,13 @@
 """From a live model to what the native part takes: capture, dynamic shapes, the program as JSON, weights in place."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
 from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from modelexport.capture import hollow, shapes
+from modelexport.capture import branch_stacks, hollow, shapes
 from modelexport.capture.decompose import Missing, decomposed
 from modelexport.capture.fixed_sizes import fixed_sizes_explained
 from modelexport.capture.lock import CAPTURE_LOCK
@@ -57,10 +56,14 @@ def captured(
     model: torch.nn.Module, args: tuple, kwargs: dict[str, Any], dynamic_shapes: Any, strict: bool = False
 ) -> ExportedProgram:
     """What `torch.export` makes of a model, which is left as it was. The caller holds the lock."""
-    # A strict capture would read the code of the hook, too.
-    hooks = nullcontext() if strict else plain_results(model)
-    with untouched(model), hooks, dynamic_recurrence(), fixed_sizes_explained():
-        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=strict)
+    with untouched(model), dynamic_recurrence(), fixed_sizes_explained():
+        if strict:
+            # It would read the code of the hook, too, and has the stacks of branches already.
+            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=True)
+        with plain_results(model), branch_stacks.recording():
+            program = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+        branch_stacks.complete(program, model)
+        return program
 
 
 def capture_program(program: ExportedProgram, dynamic_shapes: Any = None, *, missing: Missing) -> Captured:

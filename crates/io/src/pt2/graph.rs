@@ -2,7 +2,7 @@
 
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
 use modelexport_graph::hash::HashMap;
-use modelexport_graph::{Name, ScopeId, Scopes};
+use modelexport_graph::{Method, Name, ScopeId, Scopes};
 
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
@@ -116,7 +116,7 @@ pub(super) fn convert_node<'a>(
         outputs.push(frame.result(output, || Place::Result { node: Box::new(here.clone()), index })?);
     }
     let NodePlace { name, target, .. } = here;
-    Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), trace })
+    Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), method: Method::Direct, trace })
 }
 
 /// The call that a node ran in, if the archive says so, and its place for messages.
@@ -128,10 +128,11 @@ fn locate(
     holder: Option<&NodePlace>,
 ) -> Result<(Option<ScopeId>, NodePlace), Problem> {
     let scope = match &raw.metadata.nn_module_stack {
-        Some(text) => origins
-            .stacks
-            .scope(text)
-            .map_err(|_| Problem::ModuleStack { node: name.to_string(), text: text.to_string() })?,
+        Some(text) => match holder {
+            None => origins.stacks.scope(text),
+            Some(_) => origins.stacks.scope_in_branch(text),
+        }
+        .map_err(|_| Problem::ModuleStack { node: name.to_string(), text: text.to_string() })?,
         None => None,
     };
     let module = match (scope, holder) {

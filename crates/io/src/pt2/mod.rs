@@ -17,6 +17,7 @@
 mod archive;
 mod args;
 mod argument;
+mod branches;
 mod codes;
 mod error;
 mod graph;
@@ -73,11 +74,13 @@ pub fn read(path: &Path) -> Result<Archive, Error> {
 pub fn read_source(sources: &Sources, id: SourceId) -> Result<Program, Error> {
     match sources.get(id) {
         Some(source) => read_program(SourceReader(source), source.len(), id)
+            .map(branches::placed)
             .map_err(|problem| Error { path: source.to_string().into(), problem: Box::new(problem) }),
         None => Err(Error { path: PathBuf::new(), problem: Box::new(Problem::NotZip) }),
     }
 }
 
+/// The nodes of subgraphs whose module call the archive does not tell have none.
 fn read_program<R: ReaderAt + Sync>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {
     let archive = archive::Archive::open(reader, length)?;
     let layout = layout::find(&archive)?;

@@ -12,6 +12,8 @@ use super::module_path::{Containers, plain_path};
 
 /// Stands for a stack that torch could not tell; such nodes belong to the root.
 const NO_STACK: &str = "_empty_nn_module_stack_from_metadata_hook";
+/// What torch hangs the model into while it captures. In graphs inside nodes a capture by bytecode leaves the name.
+const EXPORT_ROOT: &str = "_export_root";
 /// Starts the key of a frame in most captures.
 const KEY_PREFIX: &str = "L__self__";
 
@@ -69,19 +71,45 @@ impl ModuleStacks {
         Ok(scope)
     }
 
+    /// The same for a node of a graph inside a node. There, a stack may begin in the function that is the graph, with
+    /// paths as Python reaches modules (`L['f'].__closure__[0].cell_contents.layer`): it tells nothing. Frames of modules
+    /// that are no part of the model are left out.
+    pub fn scope_in_branch(&mut self, text: &str) -> Result<Option<ScopeId>, NotAStack> {
+        let mut known = Vec::new();
+        for entry in text.split(';') {
+            let frame = parse_frame(entry).ok_or(NotAStack)?;
+            let path = plain_path(self.without_export_root(frame.path), &self.containers);
+            if known.is_empty() && !path.is_empty() {
+                return Ok(None);
+            }
+            known.extend(self.tree.find(&path).map(|_| entry));
+        }
+        self.scope(&known.join(";"))
+    }
+
+    /// A path without the name of what torch hung the model into.
+    fn without_export_root<'t>(&self, path: &'t str) -> &'t str {
+        match path.strip_prefix(EXPORT_ROOT) {
+            Some("") if self.tree.find(EXPORT_ROOT).is_none() => "",
+            Some(rest) if self.tree.find(EXPORT_ROOT).is_none() => rest.strip_prefix('.').unwrap_or(path),
+            _ => path,
+        }
+    }
+
     /// The path of the module that a call is of.
     pub fn path(&self, scope: ScopeId) -> Name {
         self.tree.get(self.scopes.module(scope)).map_or_else(|| "".into(), |module| module.path.clone())
     }
 
     fn enter(&mut self, parent: ScopeId, frame: &Frame<'_>) -> ScopeId {
-        let path = plain_path(frame.path, &self.containers);
-        let id = self.tree.insert(&path);
+        let path = self.without_export_root(frame.path);
+        let (spelled, number) = (Box::from(path), frame.call);
+        let id = self.tree.insert(&plain_path(path, &self.containers));
         self.execute(id, frame.class);
         if id == ModuleId::ROOT {
             return Scopes::ROOT;
         }
-        let key = (id, Box::from(frame.path), frame.call);
+        let key = (id, spelled, number);
         let call = match self.calls.get(&key) {
             Some(&call) => call,
             None => {
@@ -242,6 +270,33 @@ mod tests {
         let mut stacks = stacks(&[]);
         assert_eq!(stacks.scope(&[NO_STACK; 3].join(",")), Ok(None));
         assert_eq!(stacks.finish().0.len(), 1);
+    }
+
+    #[test]
+    fn the_wrapper_of_a_capture_is_no_module() {
+        let mut stacks = stacks(&["", "block", "block.fc"]);
+        let outside = format!("{ROOT};7,block,app.Block");
+        let outside = stacks.scope(&outside).unwrap().unwrap();
+        let frames = "5,_export_root,app.Model;7,_export_root.block,app.Block;9,_export_root.block.fc,app.Fc";
+        let inside = stacks.scope_in_branch(&format!("{ROOT};{frames}")).unwrap().unwrap();
+        assert_eq!(path_of(&stacks, inside), "block.fc");
+        assert_eq!(stacks.scopes.get(inside).parent, Some(outside), "the same call");
+        assert_eq!(stacks.finish().0.len(), 3, "no module of its own");
+        let mut own = super::ModuleStacks::new(["", "_export_root"].into_iter());
+        let scope = own.scope_in_branch(&format!("{ROOT};5,_export_root,app.Part")).unwrap().unwrap();
+        assert_eq!(path_of(&own, scope), "_export_root", "a module that is called so");
+    }
+
+    #[test]
+    fn paths_of_no_module_tell_nothing_in_a_branch() {
+        let mut stacks = stacks(&["", "block"]);
+        let closure = "7,L['f'].__closure__[0].cell_contents.block,app.Block";
+        assert_eq!(stacks.scope_in_branch(closure), Ok(None));
+        let stray = format!("{ROOT};7,_export_root.block,app.Block;8,_export_root.hidden[0],app.Stray");
+        let scope = stacks.scope_in_branch(&stray).unwrap().unwrap();
+        assert_eq!(path_of(&stacks, scope), "block", "the caller of a module that is no part of the model");
+        assert_eq!(stacks.scope_in_branch("a,b"), Err(NotAStack));
+        assert_eq!(stacks.finish().0.len(), 2);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use modelexport_graph::aten::{Program, WeightKind};
 use modelexport_graph::{SourceId, Span};
 
 use super::error::{Error, Problem};
-use super::{halves, program, values, weights};
+use super::{branches, halves, program, values, weights};
 use crate::source::Sources;
 
 /// What an archive would hold.
@@ -31,7 +31,8 @@ const CONSTANTS: &str = "constants";
 
 /// Reads a program whose storages are in `sources`.
 pub fn read_parts(parts: Parts<'_>, sources: &Sources) -> Result<Program, Error> {
-    read(parts, sources).map_err(|problem| Error { path: parts.name.into(), problem: Box::new(problem) })
+    let read = read(parts, sources).map(branches::placed);
+    read.map_err(|problem| Error { path: parts.name.into(), problem: Box::new(problem) })
 }
 
 fn read(parts: Parts<'_>, sources: &Sources) -> Result<Program, Problem> {

@@ -4,7 +4,7 @@
 
 use modelexport_graph::aten::{Arg, Device, NamedArg, Node, SymOr, ValueId};
 use modelexport_graph::hash::HashMap;
-use modelexport_graph::{Name, ScopeId};
+use modelexport_graph::{Method, Name, ScopeId};
 
 use super::args::{plain_floats, plain_or, plain_target};
 use super::argument::{Argument, OptionalTensor, SymIntArgument};
@@ -98,7 +98,7 @@ pub(super) fn read(raw: schema::Node<'_>, name: &str, words: &mut Words) -> Opti
     let target = plain_target(&raw.target, &mut words.shared);
     let scope = raw.metadata.nn_module_stack.map(|text| ScopeId(words.stacks.id(&text)));
     let trace = raw.metadata.stack_trace.map(|text| words.traces.id(text.get()));
-    Some((Node { name, target, args, outputs, scope, trace }, id))
+    Some((Node { name, target, args, outputs, scope, method: Method::Direct, trace }, id))
 }
 
 fn tensor(tensor: &Named<'_>, words: &mut Words) -> ValueId {
@@ -168,6 +168,13 @@ fn argument(argument: Argument<'_>, words: &mut Words) -> Option<Arg> {
 
 /// Stands for a node that is not read here.
 pub(super) fn unknown() -> Node {
-    let (name, target) = (Name::default(), Name::default());
-    Node { name, target, args: Vec::new(), outputs: Vec::new(), scope: None, trace: None }
+    Node {
+        name: Name::default(),
+        target: Name::default(),
+        args: Vec::new(),
+        outputs: Vec::new(),
+        scope: None,
+        method: Method::Direct,
+        trace: None,
+    }
 }

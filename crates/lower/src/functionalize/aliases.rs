@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use modelexport_graph::aten::{Node, TensorMeta, ValueId};
-use modelexport_graph::{DType, Dim, Name, ScopeId};
+use modelexport_graph::{DType, Dim, Method, Name, ScopeId};
 
 use super::strides;
 use super::view::View;
@@ -30,7 +30,14 @@ pub(super) const MAX_DEPTH: u32 = 256;
 pub(super) struct Writer {
     pub(super) name: Name,
     pub(super) scope: Option<ScopeId>,
+    pub(super) method: Method,
     pub(super) trace: Option<u32>,
+}
+
+impl Writer {
+    pub(super) fn of(node: &Node) -> Self {
+        Writer { name: node.name.clone(), scope: node.scope, method: node.method, trace: node.trace }
+    }
 }
 
 /// How a place was made from the one above it.

@@ -185,7 +185,7 @@ impl Rewriter<'_> {
             ));
         }
         let wanted = self.graph.value(like).map_or_else(|| step.node.name.clone(), |like| like.name.clone());
-        let origin = Writer { name: step.node.name.clone(), scope: step.node.scope, trace: step.node.trace };
+        let origin = Writer::of(&step.node);
         let (operator, args) = repeated(&step, above);
         Ok(self.emit(&operator, args, meta, &wanted, &origin))
     }

@@ -205,7 +205,7 @@ impl Rewriter<'_> {
         if found.depth > MAX_DEPTH {
             return self.refuse(format!("writes through more than {MAX_DEPTH} views of views"));
         }
-        let writer = Writer { name: self.at.name.clone(), scope: self.at.scope, trace: self.at.trace };
+        let writer = Writer::of(&self.at);
         let root = found.root;
         if self.aliases.write(place, value, writer) > MAX_PENDING {
             self.contents(root)?;
@@ -243,6 +243,7 @@ impl Rewriter<'_> {
             args: vec![named("self", Arg::Tensor(value)), keyword("dtype", Arg::DType(dtype))],
             outputs: vec![Arg::Tensor(result)],
             scope: self.at.scope,
+            method: self.at.method,
             trace: self.at.trace,
         });
     }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use modelexport_graph::Method;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
 
 use super::aliases::{Aliases, PlaceId, Step, Writer};
@@ -45,6 +46,7 @@ impl<'a> Rewriter<'a> {
             args: Vec::new(),
             outputs: Vec::new(),
             scope: None,
+            method: Method::Direct,
             trace: None,
         };
         Rewriter {
@@ -316,6 +318,7 @@ impl<'a> Rewriter<'a> {
             args,
             outputs: vec![Arg::Tensor(result)],
             scope: writer.scope,
+            method: writer.method,
             trace: writer.trace,
         });
         result

@@ -66,8 +66,8 @@ fn condition(cx: &mut Context<'_, '_>) -> Result<Condition> {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use modelexport_graph::DType;
     use modelexport_graph::aten::Program;
+    use modelexport_graph::{DType, Method, ScopeId, Scopes, onnx};
 
     use super::*;
     use crate::test_calls::lowered_program;
@@ -106,5 +106,39 @@ mod tests {
         })
         ");
         assert_snapshot!(lowered_program(program(|_| Arg::Bool(false))), @"Cos(x)");
+    }
+
+    /// The operator and the origin of each node inside the `If`.
+    fn origins(model: &onnx::Model) -> Vec<(String, ScopeId, Method, f32)> {
+        let mut found = Vec::new();
+        for graph in model.graph.nodes.iter().flat_map(|node| node.subgraphs()) {
+            graph.for_each_node(&mut |node| {
+                let origin = node.origin.as_ref().unwrap();
+                found.push((node.op_type.to_string(), origin.scope, origin.method, origin.confidence));
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn nodes_of_a_branch_have_their_own_origin() {
+        let mut program = program(|p| Arg::Tensor(p.input("flag", contiguous(DType::Bool, vec![]))));
+        let module = program.modules.insert("block");
+        let scope = program.scopes.child(Scopes::ROOT, module, 0);
+        let methods = [(scope, Method::Parameter), (Scopes::ROOT, Method::Propagated)];
+        let branches = program.graph.nodes[0].subgraphs_mut();
+        for (branch, (scope, method)) in branches.zip(methods) {
+            (branch.nodes[0].scope, branch.nodes[0].method) = (Some(scope), method);
+        }
+        let (model, _) = crate::lower(program, &crate::Options::default(), &|_| None).unwrap();
+        assert_eq!(
+            origins(&model),
+            [
+                ("Sin".to_owned(), scope, Method::Parameter, 0.9),
+                ("Cos".to_owned(), Scopes::ROOT, Method::Propagated, 0.5)
+            ]
+        );
+        let outer = model.graph.nodes[0].origin.as_ref().unwrap();
+        assert_eq!((outer.scope, outer.method), (Scopes::ROOT, Method::Direct));
     }
 }

@@ -135,6 +135,10 @@ fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Opti
         changed = true;
         note_sharing(first, node);
         first.origin.scope = merged(scopes, first.origin.scope, node.origin.scope);
+        // The merged node's place is as sure as the less sure of the two.
+        if node.origin.confidence < first.origin.confidence {
+            (first.origin.method, first.origin.confidence) = (node.origin.method, node.origin.confidence);
+        }
         for (output, value) in node.outputs.iter().zip(&first.outputs) {
             if let Some(slot) = replaced.get_mut(output.0 as usize) {
                 *slot = Some(*value);

@@ -30,7 +30,7 @@ impl<'p> Readers<'p> {
             }
         }
         let mut readers = HashSet::default();
-        collect(graph, &weights, &program.scopes, &mut readers);
+        collect(graph, &weights, Scopes::ROOT, &program.scopes, &mut readers);
         Readers { scopes: &program.scopes, readers }
     }
 
@@ -45,16 +45,56 @@ impl<'p> Readers<'p> {
     }
 }
 
-fn collect(graph: &Graph, weights: &[Option<u32>], scopes: &Scopes, readers: &mut HashSet<(u32, ModuleId)>) {
+/// `weights`: by value of `graph`, those that it is given by the node that holds it included.
+fn collect(
+    graph: &Graph,
+    weights: &[Option<u32>],
+    holder: ScopeId,
+    scopes: &Scopes,
+    readers: &mut HashSet<(u32, ModuleId)>,
+) {
+    let weight_of = |id: ValueId| weights.get(id.0 as usize).copied().flatten();
     for node in &graph.nodes {
-        let module = scopes.module(node.scope.unwrap_or(Scopes::ROOT));
-        let mut note = |id: ValueId| {
-            if let Some(weight) = weights.get(id.0 as usize).copied().flatten() {
-                readers.insert((weight, module));
-            }
-        };
+        let scope = node.scope.unwrap_or(holder);
+        let module = scopes.module(scope);
         for arg in &node.args {
-            arg.arg.for_each_tensor(&mut note);
+            arg.arg.for_each_tensor(&mut |id| readers.extend(weight_of(id).map(|weight| (weight, module))));
         }
+        for subgraph in node.subgraphs() {
+            let mut inner = vec![None; subgraph.values.len()];
+            for (input, operand) in subgraph.given(&node.operands()) {
+                if let Some(slot) = inner.get_mut(input.0 as usize) {
+                    *slot = weight_of(operand);
+                }
+            }
+            collect(subgraph, &inner, scope, scopes, readers);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_program::{TestProgram, tensor};
+
+    /// A weight that a module reads in a branch is its own there, and nobody else's.
+    #[test]
+    fn a_weight_is_read_inside_a_branch() {
+        let mut branch = TestProgram::new();
+        let given = branch.input("given", tensor(&[3]));
+        let y = branch.node("aten.sin.default", &[("self", Arg::Tensor(given))], tensor(&[3]));
+        let branch = branch.into_subgraph("branch", &[y]);
+        let mut program = TestProgram::new();
+        let weight = program.parameter("block.weight", tensor(&[3]));
+        let arguments =
+            [("", Arg::Bool(true)), ("", branch.clone()), ("", branch), ("", Arg::Tensors(vec![weight]))];
+        let y = program.node("higher_order.cond", &arguments, tensor(&[3]));
+        let mut program = program.outputs(&[y]);
+        let (block, other) = (program.modules.insert("block"), program.modules.insert("other"));
+        let scope = program.scopes.child(Scopes::ROOT, block, 0);
+        program.graph.nodes[0].subgraphs_mut().for_each(|branch| branch.nodes[0].scope = Some(scope));
+        let readers = Readers::new(&program).readers;
+        assert!(readers.contains(&(0, block)) && readers.contains(&(0, ModuleId::ROOT)));
+        assert!(!readers.contains(&(0, other)));
     }
 }

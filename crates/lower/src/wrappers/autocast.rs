@@ -2,8 +2,8 @@
 //! are. The program has the inputs before the cast and the results after it, so that the type of a result tells what
 //! its float inputs are cast to.
 
-use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
+use modelexport_graph::{DType, Method, Name, ScopeId};
 
 /// Whether `node` is an autocast region that is switched on: `(device, dtype, enabled, cache, graph, …)`.
 pub(super) fn is_on(node: &Node) -> bool {
@@ -24,11 +24,17 @@ pub(super) fn cast(graph: &mut Graph) {
             for arg in &mut node.args {
                 match &mut arg.arg {
                     Arg::Tensor(id) => {
-                        *id = converted(graph, *id, dtype, (&node.name, node.scope, node.trace), &mut nodes);
+                        *id = converted(
+                            graph,
+                            *id,
+                            dtype,
+                            (&node.name, node.scope, node.method, node.trace),
+                            &mut nodes,
+                        );
                     }
                     Arg::Tensors(ids) => {
                         for id in ids {
-                            let origin = (&node.name, node.scope, node.trace);
+                            let origin = (&node.name, node.scope, node.method, node.trace);
                             *id = converted(graph, *id, dtype, origin, &mut nodes);
                         }
                     }
@@ -55,7 +61,7 @@ fn result_dtype(graph: &Graph, node: &Node) -> Option<DType> {
     is_cast(dtype).then_some(dtype)
 }
 
-type Origin<'a> = (&'a modelexport_graph::Name, Option<modelexport_graph::ScopeId>, Option<u32>);
+type Origin<'a> = (&'a Name, Option<ScopeId>, Method, Option<u32>);
 
 fn converted(
     graph: &mut Graph,
@@ -69,9 +75,9 @@ fn converted(
         return id;
     }
     let meta = TensorMeta { dtype, ..meta.clone() };
-    let (name, scope, trace) = origin;
+    let (name, scope, method, trace) = origin;
     // FX names are identifiers, so that a dot makes a name that nothing else has.
-    let name: modelexport_graph::Name = format!("{name}.cast.{}", graph.values.len()).into();
+    let name: Name = format!("{name}.cast.{}", graph.values.len()).into();
     let result = graph.add_value(name.clone(), ValueKind::Tensor(meta.into()));
     let named = |name: &str, arg: Arg, is_keyword: bool| NamedArg { name: name.into(), arg, is_keyword };
     nodes.push(Node {
@@ -80,6 +86,7 @@ fn converted(
         args: vec![named("self", Arg::Tensor(id), false), named("dtype", Arg::DType(dtype), true)],
         outputs: vec![Arg::Tensor(result)],
         scope,
+        method,
         trace,
     });
     result

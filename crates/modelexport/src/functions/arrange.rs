@@ -88,24 +88,34 @@ pub(super) fn candidates(file: &TaggedFile, modules: &[ModuleId], notes: &mut Ve
         }
     }
     let mut has_nodes = vec![false; scopes.len()];
-    for node in &file.model.graph.nodes {
-        let mut at = file.scope(node);
-        while let Some(scope) = at {
-            match has_nodes.get_mut(scope.0 as usize) {
-                Some(slot) if !*slot => *slot = true,
-                _ => break,
-            }
-            at = scopes.get(scope).parent;
-        }
-    }
+    file.model.graph.nodes.iter().for_each(|node| mark(file, node, &mut has_nodes));
+    let mut has_any_nodes = has_nodes.clone();
+    file.model.graph.for_each_node(&mut |node| mark(file, node, &mut has_any_nodes));
+    let holds = |flags: &[bool], id: usize| flags.get(id).copied().unwrap_or(false);
     if modules.contains(&ModuleId::ROOT) {
         notes.push(left(file, Scopes::ROOT, "the root is the model itself"));
     }
     let chosen = scopes.iter().map(|(id, scope)| {
-        let is_chosen = is_module.get(scope.module.0 as usize).copied().unwrap_or(false);
-        id != Scopes::ROOT && is_chosen && has_nodes.get(id.0 as usize).copied().unwrap_or(false)
+        let is_chosen = id != Scopes::ROOT && holds(&is_module, scope.module.0 as usize);
+        let has_nodes = holds(&has_nodes, id.0 as usize);
+        if is_chosen && !has_nodes && holds(&has_any_nodes, id.0 as usize) {
+            notes.push(left(file, id, "its nodes lie in a branch or in the body of a loop"));
+        }
+        is_chosen && has_nodes
     });
     Candidates(chosen.collect())
+}
+
+/// Notes the call of a node and those around it.
+fn mark(file: &TaggedFile, node: &Node, has_nodes: &mut [bool]) {
+    let mut at = file.scope(node);
+    while let Some(scope) = at {
+        match has_nodes.get_mut(scope.0 as usize) {
+            Some(slot) if !*slot => *slot = true,
+            _ => break,
+        }
+        at = file.hierarchy.scopes.get(scope).parent;
+    }
 }
 
 pub(super) fn left(file: &TaggedFile, scope: ScopeId, reason: &str) -> Left {

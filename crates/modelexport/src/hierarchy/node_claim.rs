@@ -16,6 +16,10 @@ pub const WINML_DEPTH: &str = "winml.hierarchy.depth";
 /// Stands for a stack that torch could not tell; such nodes belong to the root.
 const NO_STACK: &str = "_empty_nn_module_stack_from_metadata_hook";
 
+/// What torch hangs the model into while it captures. In subgraphs a capture by bytecode leaves it below the root, as a
+/// second model.
+const EXPORT_ROOT: &str = "_export_root";
+
 /// A module call in a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -99,7 +103,25 @@ fn frames(pairs: impl Iterator<Item = (String, String)>) -> Option<Vec<Frame>> {
     if first.path == NO_STACK {
         *first = Frame { path: String::new(), class: String::new() };
     }
-    first.path.is_empty().then_some(frames)
+    if !first.path.is_empty() {
+        return None;
+    }
+    remove_export_root(&mut frames);
+    Some(frames)
+}
+
+fn remove_export_root(frames: &mut Vec<Frame>) {
+    if let [root, second, ..] = frames.as_slice()
+        && second.path == EXPORT_ROOT
+        && second.class == root.class
+    {
+        frames.remove(1);
+        for frame in frames.iter_mut().skip(1) {
+            if let Some(path) = frame.path.strip_prefix(EXPORT_ROOT).and_then(|rest| rest.strip_prefix('.')) {
+                frame.path = path.to_owned();
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +168,20 @@ mod tests {
         let entries =
             [("namespace", "_empty_nn_module_stack_from_metadata_hook: x/sym_size: aten.sym_size.int")];
         assert_eq!(stack(&entries), Some((EvidenceKind::Namespace, expected(&[("", "")]))));
+    }
+
+    #[test]
+    fn what_torch_hung_the_model_into_is_no_module() {
+        let text = ": m.M/_export_root: m.M/_export_root.sub: m.Sub/sin: aten.sin.default";
+        let frames = expected(&[("", "m.M"), ("sub", "m.Sub")]);
+        assert_eq!(stack(&[("namespace", text)]), Some((EvidenceKind::Namespace, frames)));
+        let text = ": m.M/_export_root: m.Other/sin: aten.sin.default";
+        let frames = expected(&[("", "m.M"), ("_export_root", "m.Other")]);
+        assert_eq!(
+            stack(&[("namespace", text)]),
+            Some((EvidenceKind::Namespace, frames)),
+            "a module called so"
+        );
     }
 
     #[test]

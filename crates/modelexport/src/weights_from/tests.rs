@@ -57,6 +57,7 @@ fn program(weights: Vec<Weight>) -> Program {
         target: "aten.cat.default".into(),
         args: vec![NamedArg { name: "tensors".into(), arg: Arg::Tensors(read), is_keyword: false }],
         outputs: Vec::new(),
+        method: modelexport_graph::Method::Direct,
         scope: None,
         trace: None,
     });

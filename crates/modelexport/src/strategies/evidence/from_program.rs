@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use modelexport_graph::aten::{Arg, Graph, InputSpec, SymOr, ValueId, Weight};
+use modelexport_graph::aten::{Arg, Graph, InputSpec, ValueId, Weight};
 use modelexport_graph::{ModuleId, ScopeId, Scopes, StridedView};
 use modelexport_io::pt2::Archive;
 
@@ -84,19 +84,11 @@ fn read_graph(
 ) {
     for node in &graph.nodes {
         let scope = node.scope.unwrap_or(holder);
-        let mut read: Vec<ValueId> = Vec::new();
-        node.args.iter().for_each(|argument| values_of(&argument.arg, &mut read));
-        let subgraphs: Vec<&Graph> = node
-            .args
-            .iter()
-            .filter_map(|argument| match &argument.arg {
-                Arg::Graph(subgraph) => Some(&subgraph.graph),
-                _ => None,
-            })
-            .collect();
+        let operands = node.operands();
+        let subgraphs: Vec<&Graph> = node.subgraphs().collect();
         if subgraphs.is_empty() {
             let parameters: Vec<ParameterId> =
-                read.iter().filter_map(|value| known.get(value)).copied().collect();
+                operands.iter().flatten().filter_map(|value| known.get(value)).copied().collect();
             for &parameter in &parameters {
                 let fact = evidence.parameters.get_mut(parameter);
                 if let Some(fact) = fact.filter(|fact| !fact.readers.contains(&scope)) {
@@ -108,35 +100,9 @@ fn read_graph(
             }
         }
         for subgraph in subgraphs {
-            // The operands come in the order of the subgraph's inputs, at the end of the arguments.
-            let inputs: Vec<ValueId> = subgraph
-                .inputs
-                .iter()
-                .filter_map(|input| match input {
-                    Arg::Tensor(value) => Some(*value),
-                    _ => None,
-                })
-                .collect();
-            let operands = read.iter().skip(read.len().saturating_sub(inputs.len()));
-            let inner = inputs
-                .iter()
-                .zip(operands)
-                .filter_map(|(input, operand)| Some((*input, *known.get(operand)?)));
+            let inner = subgraph.given(&operands);
+            let inner = inner.filter_map(|(input, operand)| Some((input, *known.get(&operand)?)));
             read_graph(subgraph, &inner.collect(), scope, evidence);
         }
-    }
-}
-
-fn values_of(argument: &Arg, into: &mut Vec<ValueId>) {
-    match argument {
-        Arg::Tensor(value) => into.push(*value),
-        Arg::Tensors(values) => into.extend(values),
-        Arg::OptionalTensors(values) => into.extend(values.iter().flatten()),
-        Arg::NestedTensors(lists) => lists.iter().for_each(|values| into.extend(values)),
-        Arg::SymInts(items) => into.extend(items.iter().filter_map(|item| match item {
-            SymOr::Value(value) => Some(*value),
-            SymOr::Const(_) => None,
-        })),
-        _ => {}
     }
 }
