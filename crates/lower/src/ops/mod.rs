@@ -73,6 +73,7 @@ families! {
     join,
     kron,
     layer_norm,
+    ldl,
     linear,
     linear_systems,
     logical,
