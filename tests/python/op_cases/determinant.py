@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, op
+from op_cases import floats, fn, op
 
 SINGULAR = torch.tensor([[1.0, 2.0], [2.0, 4.0]])
 for target in ("aten.det.default", "aten.linalg_det.default", "aten.slogdet.default", "aten.linalg_slogdet.default",
@@ -13,3 +13,7 @@ for target in ("aten.det.default", "aten.linalg_det.default", "aten.slogdet.defa
     op(target, floats(0, 3, 3))
     op(target, SINGULAR)
     op(target, floats(2, 3, 3), dynamic={0: {0: "b", 1: "n", 2: "n"}}, alternative=[floats(3, 5, 5)])
+fn("aten._linalg_det.default", lambda x: torch.ops.aten._linalg_det.default(x)[0], floats(2, 3, 3))
+fn("aten._linalg_det.default", lambda x: torch.ops.aten._linalg_det.default(x)[0], floats(2, 0, 0))
+fn("aten._linalg_slogdet.default", lambda x: torch.ops.aten._linalg_slogdet.default(x)[:2], floats(2, 3, 3))
+fn("aten._linalg_slogdet.default", lambda x: torch.ops.aten._linalg_slogdet.default(x)[:2], floats(0, 3, 3))

@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, op
+from op_cases import floats, fn, op
 
 # `info` of a singular matrix: the inverse beside it is undefined.
 NEARLY_SINGULAR = torch.tensor([[0.0, 2.0, 1.0], [1.0, 1e-3, 0.0], [3.0, 0.0, 1.0]])
@@ -40,3 +40,8 @@ for target in ("aten.linalg_solve.default", "aten.linalg_solve_ex.default"):
 
 op("aten.linalg_tensorsolve.default", regular(6, 6).reshape(2, 3, 6), floats(2, 3))
 op("aten.linalg_tensorsolve.default", regular(6, 6).reshape(6, 3, 2).permute(1, 0, 2), floats(6), [0, 2])
+
+for left in (True, False):
+    fn("aten._linalg_solve_ex.default", lambda a, b, left=left: torch.ops.aten._linalg_solve_ex.default(a, b, left=left)[::3],
+       regular(2, 4, 4), floats(2, 4, 4))
+fn("aten._linalg_solve_ex.default", lambda a, b: torch.ops.aten._linalg_solve_ex.default(a, b)[::3], floats(0, 0), floats(0, 3))

@@ -2,7 +2,7 @@
 
 use modelexport_graph::{DType, Dim};
 
-use super::support::elimination::factorize;
+use super::support::elimination::{factorize, push_unread_factors};
 use super::support::matrices::{Fill, Matrices, diagonal, indices, results_of_nothing};
 use crate::context::Context;
 use crate::error::Result;
@@ -10,6 +10,20 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten._linalg_det.default", "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", |cx| {
+        let Outputs(mut results) = det(cx, "A")?;
+        push_unread_factors(cx, &mut results, [1, 2])?;
+        Ok(results.into())
+    }),
+    Row::new(
+        "aten._linalg_slogdet.default",
+        "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+        |cx| {
+            let Outputs(mut results) = slogdet(cx, "A")?;
+            push_unread_factors(cx, &mut results, [2, 3])?;
+            Ok(results.into())
+        },
+    ),
     Row::new("aten.det.default", "det(Tensor self) -> Tensor", |cx| det(cx, "self")),
     Row::new("aten.linalg_det.default", "linalg_det(Tensor A) -> Tensor", |cx| det(cx, "A")),
     Row::new("aten.slogdet.default", "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", |cx| {
@@ -94,6 +108,28 @@ mod tests {
     #[test]
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS), @"
+        aten._linalg_det.default(A: f32[2, 3, 3]) -> (f32[2], unread f32[2, 3, 3], unread i32[2, 3])
+            Reshape(Det(A), [2])
+        aten._linalg_slogdet.default(A: f32[2, 3, 3]) -> (f32[2], f32[2], unread f32[2, 3, 3], unread i32[2, 3])
+            t18, _, t19 = Loop(3, None, A, [[0, 1, 2], [0, 1, 2]], [[0, 1, 2], [0, 1, 2]], body=(t1, t2, t3, t4, t5) {
+                t6 = Unsqueeze(t1, [0])
+                t7 = Where(GreaterOrEqual([[0], [1], [2]], t6), Abs(Gather(t3, t6, axis=-1)), -1.0)
+                t8 = Squeeze(ArgMax(t7, axis=-2, keepdims=1), [-1])
+                t9 = Equal([0, 1, 2], t6)
+                t10 = Where(t9, t8, Where(Equal([0, 1, 2], t8), t6, [0, 1, 2]))
+                t11 = GatherElements(t3, Expand(Unsqueeze(t10, [-1]), [2, 3, 3]), axis=-2)
+                t12 = Gather(t11, t6, axis=-1)
+                t13 = Gather(t11, t6, axis=-2)
+                t14 = Gather(t13, t6, axis=-1)
+                t15 = Div(t12, Where(Equal(t14, 0.0), 1.0, t14))
+                t16 = Greater([[0], [1], [2]], t6)
+                t17 = Where(Greater([0, 1, 2], t6), Sub(t11, Mul(Where(t16, t15, 0.0), t13)), Where(t9, Where(t16, t15, t12), t11))
+                Identity(t2), t17, GatherElements(t4, t10, axis=-1), Where(t9, t8, t5)
+            })
+            t20 = Where([[true, false, false], [false, true, false], [false, false, true]], t18, 0.0)
+            t21 = ReduceSum(t20, [-2], keepdims=0)
+            t22 = ReduceProd(Where(Equal(t19, [0, 1, 2]), 1.0, -1.0), [-1], keepdims=0)
+            Mul(ReduceProd(Sign(t21), [-1], keepdims=0), t22), ReduceSum(Log(Abs(t21)), [-1], keepdims=0)
         aten.det.default(self: f32[4, 4]) -> f32[]
             Reshape(Det(self), i64[0])
         aten.det.default(self: f32[s0, s1, s1]) -> f32[s0]

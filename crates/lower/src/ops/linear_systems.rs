@@ -3,12 +3,14 @@
 //! Of a singular matrix, for which PyTorch raises an error, infinities and NaN come out. The variants that give `info`
 //! tell the first column without a pivot there, and their other results mean nothing, as in PyTorch.
 
+use modelexport_graph::shape::static_numel;
 use modelexport_graph::{DType, Dim};
 
 use super::support::compute::{product, tensor_as};
 use super::support::elimination::{
-    Factors, factorize, first_without_pivot, permutation, solve as solve_factored, solve_in_order,
+    Factors, factorize, first_without_pivot, push_unread_factors, permutation, solve as solve_factored, solve_in_order,
 };
+use super::support::fill::filled;
 use super::support::matrices::{Fill, Matrices, results_of_nothing};
 use crate::context::Context;
 use crate::error::Result;
@@ -17,6 +19,20 @@ use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new(
+        "aten._linalg_solve_ex.default",
+        "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
+        |cx| {
+            let Outputs(solved) = solve(cx)?;
+            let (mut results, info) = match solved.as_slice() {
+                [solution, info] => (vec![*solution], *info),
+                _ => return cx.refuse("has no solution"),
+            };
+            push_unread_factors(cx, &mut results, [1, 2])?;
+            results.push(info);
+            Ok(results.into())
+        },
+    ),
     Row::new("aten.inverse.default", "inverse(Tensor self) -> Tensor", |cx| inverse(cx, "self")),
     Row::new("aten.linalg_inv.default", "linalg_inv(Tensor A) -> Tensor", |cx| inverse(cx, "A")),
     Row::new(
@@ -90,10 +106,13 @@ fn tensor_inverse(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 /// With `info` if the node gives it.
 fn solve(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let out = cx.out()?;
-    for name in ["A", "B"] {
-        if let Some(results) = results_of_nothing(cx, name, &[Fill::Number(0.0); 2])? {
-            return Ok(results);
+    if static_numel(&out.sizes) == Some(0) {
+        let mut results = vec![filled(cx, &out.sizes, out.dtype, 0.0, None)?];
+        if cx.out_count() > 1 {
+            let batch = Matrices::argument(cx, "A")?.batch;
+            results.push(filled(cx, &batch, DType::I32, 0, None)?);
         }
+        return Ok(results.into());
     }
     let (a, sizes) = (Matrices::argument(cx, "A")?, cx.meta("B")?.sizes.clone());
     let is_vector = sizes.len() == 1 || sizes == a.with_sizes(&[&a.rows]);
@@ -175,6 +194,41 @@ mod tests {
     #[test]
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS), @"
+        aten._linalg_solve_ex.default(A: f32[2, 4, 4], B: f32[2, 4, 4]) -> (f32[2, 4, 4], unread f32[2, 4, 4], unread i32[2, 4], i32[2])
+            t18, t19, _ = Loop(4, None, A, [[0, 1, 2, 3], [0, 1, 2, 3]], [[0, 1, 2, 3], [0, 1, 2, 3]], body=(t1, t2, t3, t4, t5) {
+                t6 = Unsqueeze(t1, [0])
+                t7 = Where(GreaterOrEqual([[0], [1], [2], [3]], t6), Abs(Gather(t3, t6, axis=-1)), -1.0)
+                t8 = Squeeze(ArgMax(t7, axis=-2, keepdims=1), [-1])
+                t9 = Equal([0, 1, 2, 3], t6)
+                t10 = Where(t9, t8, Where(Equal([0, 1, 2, 3], t8), t6, [0, 1, 2, 3]))
+                t11 = GatherElements(t3, Expand(Unsqueeze(t10, [-1]), [2, 4, 4]), axis=-2)
+                t12 = Gather(t11, t6, axis=-1)
+                t13 = Gather(t11, t6, axis=-2)
+                t14 = Gather(t13, t6, axis=-1)
+                t15 = Div(t12, Where(Equal(t14, 0.0), 1.0, t14))
+                t16 = Greater([[0], [1], [2], [3]], t6)
+                t17 = Where(Greater([0, 1, 2, 3], t6), Sub(t11, Mul(Where(t16, t15, 0.0), t13)), Where(t9, Where(t16, t15, t12), t11))
+                Identity(t2), t17, GatherElements(t4, t10, axis=-1), Where(t9, t8, t5)
+            })
+            t20 = GatherElements(B, Expand(Unsqueeze(t19, [-1]), [2, 4, 4]), axis=-2)
+            t28 = Loop(4, None, t20, body=(t21, t22, t23) {
+                t24 = Unsqueeze(t21, [0])
+                t25 = Gather(t23, t24, axis=-2)
+                t26 = Where(Greater([[0], [1], [2], [3]], t24), Gather(t18, t24, axis=-1), 0.0)
+                t27 = Where(Equal([[0], [1], [2], [3]], t24), t25, Sub(t23, Mul(t26, t25)))
+                Identity(t22), t27
+            })
+            t36 = Loop(4, None, t28, body=(t29, t30, t31) {
+                t32 = Sub([3], Unsqueeze(t29, [0]))
+                t33 = Gather(t18, t32, axis=-1)
+                t34 = Div(Gather(t31, t32, axis=-2), Gather(t33, t32, axis=-2))
+                t35 = Sub(t31, Mul(Where(Less([[0], [1], [2], [3]], t32), t33, 0.0), t34))
+                Identity(t30), Where(Equal([[0], [1], [2], [3]], t32), t34, t35)
+            })
+            t37 = Equal(ReduceSum(Where(bool[4, 4], t18, 0.0), [-2], keepdims=0), 0.0)
+            t38 = ReduceMax(Where(t37, [4, 3, 2, 1], 0), [-1], keepdims=0)
+            t39 = Cast(Reshape(Where(Equal(t38, 0), 0, Sub([5], t38)), [2]), to=i32)
+            t36, t39
         aten.inverse.default(self: f32[4, 4]) -> f32[4, 4]
             t18, t19, _ = Loop(4, None, self, [0, 1, 2, 3], [0, 1, 2, 3], body=(t1, t2, t3, t4, t5) {
                 t6 = Unsqueeze(t1, [0])

@@ -21,9 +21,22 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
+        "aten._linalg_eigh.default",
+        "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
+        |cx| eigh(cx, "A"),
+    ),
+    Row::new(
+        "aten._linalg_svd.default",
+        "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+        |cx| {
+            let full = cx.bool("full_matrices")?;
+            svd(cx, "A", full, true)
+        },
+    ),
+    Row::new(
         "aten.linalg_eigh.default",
         "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
-        eigh,
+        |cx| eigh(cx, "self"),
     ),
     Row::new(
         "aten.linalg_svd.default",
@@ -42,20 +55,6 @@ pub static ROWS: &[Row] = &[
         },
     ),
 ];
-
-/// Whether the program reads result number `index`.
-fn is_read(cx: &Context<'_, '_>, index: usize) -> bool {
-    let mut results = Vec::new();
-    if let Some(output) = cx.node.outputs.get(index) {
-        output.for_each_tensor(&mut |id| results.push(id));
-    }
-    let mut found = false;
-    let arguments = cx.graph.nodes.iter().flat_map(|node| node.args.iter().map(|argument| &argument.arg));
-    for arg in arguments.chain(&cx.graph.outputs) {
-        arg.for_each_tensor(&mut |id| found |= results.contains(&id));
-    }
-    found
-}
 
 /// Whether the node's arguments depend on random numbers that its graph draws.
 fn is_random(cx: &Context<'_, '_>) -> bool {
@@ -84,7 +83,7 @@ fn is_random(cx: &Context<'_, '_>) -> bool {
 
 /// Whether the vectors among the results are wanted.
 fn wants_vectors(cx: &Context<'_, '_>, results: &[usize], what: &str, instead: &str) -> Result<bool> {
-    if !results.iter().any(|&index| is_read(cx, index)) {
+    if !results.iter().any(|&index| cx.is_read(index)) {
         return Ok(false);
     }
     if is_random(cx) {
@@ -105,12 +104,18 @@ fn zeros(cx: &mut Context<'_, '_>) -> Result<Vec<ValueId>> {
 
 /// The third result is `Vᵀ` if `turned`, else `V`.
 fn svd(cx: &mut Context<'_, '_>, name: &str, full: bool, turned: bool) -> Result<Outputs> {
-    if let Some(results) = results_of_nothing(cx, name, &[Fill::Identity, Fill::Number(0.0), Fill::Identity])? {
+    // Vectors of nothing are those of the identity, if the call gives them.
+    let fill = |index: usize| match cx.out_at(index).map(|meta| meta.sizes.len()) {
+        Some(rank) if rank >= 2 => Fill::Identity,
+        _ => Fill::Number(0.0),
+    };
+    let fills = [fill(0), Fill::Number(0.0), fill(2)];
+    if let Some(results) = results_of_nothing(cx, name, &fills)? {
         return Ok(results);
     }
-    // Of the three operators only `svd` can leave the vectors out; they are zeros then.
-    let has_vectors = cx.arg("compute_uv").is_none() || cx.bool("compute_uv")?;
-    let wants = has_vectors && wants_vectors(cx, &[0, 2], "singular vectors", "linalg.svdvals")?;
+    // What a call leaves out (`compute_uv=False`) is zeros, or has no elements.
+    let leaves_out = cx.arg("compute_uv").is_some() && !cx.bool("compute_uv")?;
+    let wants = !leaves_out && wants_vectors(cx, &[0, 2], "singular vectors", "linalg.svdvals")?;
     let dtype = cx.out()?.dtype;
     let a = Matrices::argument_as(cx, name, DType::F64)?;
     if !wants {
@@ -151,12 +156,13 @@ fn columns_at(cx: &mut Context<'_, '_>, matrices: &Matrices, places: ValueId, co
     Matrices::of(cx, value, &sizes)
 }
 
-fn eigh(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    if let Some(results) = results_of_nothing(cx, "self", &[Fill::Number(0.0); 2])? {
+fn eigh(cx: &mut Context<'_, '_>, name: &str) -> Result<Outputs> {
+    if let Some(results) = results_of_nothing(cx, name, &[Fill::Number(0.0); 2])? {
         return Ok(results);
     }
-    let wants = wants_vectors(cx, &[1], "eigenvectors", "linalg.eigvalsh")?;
-    let (a, dtype) = (Matrices::argument_as(cx, "self", DType::F64)?, cx.out()?.dtype);
+    let leaves_out = cx.arg("compute_v").is_some() && !cx.bool("compute_v")?;
+    let wants = !leaves_out && wants_vectors(cx, &[1], "eigenvectors", "linalg.eigvalsh")?;
+    let (a, dtype) = (Matrices::argument_as(cx, name, DType::F64)?, cx.out()?.dtype);
     let upper = cx.str_opt("UPLO")?.is_some_and(|side| side.eq_ignore_ascii_case("U"));
     let a = symmetric(cx, &a, upper);
     if !wants {
@@ -184,6 +190,58 @@ mod tests {
     #[test]
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS), @"
+        aten._linalg_eigh.default(A: f32[2, 3, 3]) -> (f32[2, 3], unread f32[2, 3, 3])
+            t1 = Trilu(Cast(A, to=f64), upper=0)
+            t2 = Add(t1, Trilu(Transpose(t1, perm=[0, 2, 1]), 1, upper=1))
+            t3 = ReduceMax(ReduceL1(t2, [-1], keepdims=1), [-2], keepdims=1)
+            t4 = Where([[true, false, false], [false, true, false], [false, false, true]], t3, 0.0:f64)
+            t27, _, _ = Loop(120, None, Add(t2, t4), f64[2, 3, 3], false, body=(t5, _, t6, t7, t8) {
+                t9 = Unsqueeze(t5, [0])
+                t10 = Mod(Sub(t9, [0, 1, 2]), [3])
+                t11 = Gather(t6, t10, axis=-1)
+                t12 = ReduceSumSquare(t6, [-2], keepdims=1)
+                t13 = Gather(t12, t10, axis=-1)
+                t14 = Where(Equal([0, 1, 2], t10), 0.0:f64, ReduceSum(Mul(t6, t11), [-2], keepdims=1))
+                t15 = Sub(t13, t12)
+                t16 = Where(Equal(t15, 0.0:f64), Where(Less([0, 1, 2], t10), 1.0:f64, -1.0:f64), Sign(t15))
+                t17 = Add(t14, t14)
+                t18 = Mul(t17, t17)
+                t19 = Add(Abs(t15), Sqrt(Add(t18, Mul(t15, t15))))
+                t20 = Div(Mul(t17, t16), Where(Equal(t19, 0.0:f64), 1.0:f64, t19))
+                t21 = ReduceMax(t12, [-1], keepdims=1)
+                t22 = Add(Mul(Mul(t12, t13), 1e-24:f64), Mul(Mul(t21, t21), 1e-30:f64))
+                t23 = Cast(ReduceMax(Cast(Greater(t18, t22), to=f64), keepdims=0), to=bool)
+                t24 = Sqrt(Add(Mul(t20, t20), 1.0:f64))
+                t25 = Mod(t9, [3])
+                t26 = Or(And(Not(Squeeze(Equal(t25, [0]), [0])), t8), t23)
+                Or(Squeeze(Less(Add(t25, [1]), [3]), [0]), t26), Div(Sub(t6, Mul(t20, t11)), t24), Div(Sub(t7, Mul(t20, Gather(t7, t10, axis=-1))), t24), t26
+            })
+            t28, _ = TopK(Squeeze(Sub(ReduceL2(t27, [-2], keepdims=1), t3), [-2]), [3], axis=-1, largest=0, sorted=1)
+            Cast(t28, to=f32)
+        aten._linalg_svd.default(A: f32[2, 4, 3]) -> (unread f32[2, 4, 3], f32[2, 3], unread f32[2, 3, 3])
+            t23, _, _ = Loop(120, None, Cast(A, to=f64), f64[2, 3, 3], false, body=(t1, _, t2, t3, t4) {
+                t5 = Unsqueeze(t1, [0])
+                t6 = Mod(Sub(t5, [0, 1, 2]), [3])
+                t7 = Gather(t2, t6, axis=-1)
+                t8 = ReduceSumSquare(t2, [-2], keepdims=1)
+                t9 = Gather(t8, t6, axis=-1)
+                t10 = Where(Equal([0, 1, 2], t6), 0.0:f64, ReduceSum(Mul(t2, t7), [-2], keepdims=1))
+                t11 = Sub(t9, t8)
+                t12 = Where(Equal(t11, 0.0:f64), Where(Less([0, 1, 2], t6), 1.0:f64, -1.0:f64), Sign(t11))
+                t13 = Add(t10, t10)
+                t14 = Mul(t13, t13)
+                t15 = Add(Abs(t11), Sqrt(Add(t14, Mul(t11, t11))))
+                t16 = Div(Mul(t13, t12), Where(Equal(t15, 0.0:f64), 1.0:f64, t15))
+                t17 = ReduceMax(t8, [-1], keepdims=1)
+                t18 = Add(Mul(Mul(t8, t9), 1e-24:f64), Mul(Mul(t17, t17), 1e-30:f64))
+                t19 = Cast(ReduceMax(Cast(Greater(t14, t18), to=f64), keepdims=0), to=bool)
+                t20 = Sqrt(Add(Mul(t16, t16), 1.0:f64))
+                t21 = Mod(t5, [3])
+                t22 = Or(And(Not(Squeeze(Equal(t21, [0]), [0])), t4), t19)
+                Or(Squeeze(Less(Add(t21, [1]), [3]), [0]), t22), Div(Sub(t2, Mul(t16, t7)), t20), Div(Sub(t3, Mul(t16, Gather(t3, t6, axis=-1))), t20), t22
+            })
+            t24, _ = TopK(Squeeze(ReduceL2(t23, [-2], keepdims=1), [-2]), [3], axis=-1, largest=1, sorted=1)
+            Cast(t24, to=f32)
         aten.linalg_eigh.default(self: f32[4, 4]) -> (f32[4], unread f32[4, 4])
             t1 = Trilu(Cast(self, to=f64), upper=0)
             t2 = Add(t1, Trilu(Transpose(t1, perm=[1, 0]), 1, upper=1))

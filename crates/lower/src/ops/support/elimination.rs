@@ -4,6 +4,7 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::fill::filled;
 use super::matrices::{Matrices, column, diagonal, indices, rounds, row, row_numbers};
 use super::substitution::{Triangle, substitute};
 use crate::attrs;
@@ -142,6 +143,24 @@ pub(crate) fn permutation(
         cx.test("Equal", &[row, order])
     };
     Ok(cx.cast(equal, dtype))
+}
+
+/// Appends what stands for results number `first` to `last`, the factors that operators inside PyTorch give beside their
+/// result. They are for gradients, and those of the transposed matrix for some layouts in memory: refused if read.
+pub(crate) fn push_unread_factors(
+    cx: &mut Context<'_, '_>,
+    results: &mut Vec<ValueId>,
+    [first, last]: [usize; 2],
+) -> Result<()> {
+    for index in first..=last {
+        if cx.is_read(index) {
+            return cx.refuse("gives factors that depend on the layout in memory; use `linalg.lu_factor`");
+        }
+        if let Some(meta) = cx.out_at(index) {
+            results.push(filled(cx, &meta.sizes, meta.dtype, 0, None)?);
+        }
+    }
+    Ok(())
 }
 
 /// PyTorch's `info`: the first column without a pivot, counted from 1; 0 if all have one. `int32`.
