@@ -185,6 +185,9 @@ fn matrix(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if order.abs() == 2.0 {
         return spectral(cx, if order > 0.0 { "ReduceMax" } else { "ReduceMin" });
     }
+    if let Some(results) = results_of_nothing(cx, "self", &[Fill::Number(0.0)])? {
+        return Ok(results);
+    }
     let x = argument(cx)?;
     let axes = matrix_axes(cx)?;
     let value = largest_or_smallest_sum(cx, x, order, axes)?;
