@@ -137,6 +137,17 @@ impl Builder {
         outputs
     }
 
+    /// A node that makes the values `outputs`.
+    pub fn emit_into(
+        &mut self,
+        op: impl Into<Cow<'static, str>>,
+        inputs: &[Option<ValueId>],
+        attributes: Attrs,
+        outputs: Vec<ValueId>,
+    ) {
+        self.push(op.into(), "".into(), inputs, outputs, attributes);
+    }
+
     /// A node of another domain than ONNX's own.
     pub fn emit_custom(
         &mut self,

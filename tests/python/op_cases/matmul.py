@@ -41,3 +41,12 @@ def widened(a, b):
 for dtype in (torch.float16, torch.bfloat16):
     fn("aten.mm.dtype", widened, floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
     fn("aten.bmm.dtype", widened, floats(5, 2, 3, dtype=dtype), floats(5, 3, 4, dtype=dtype))
+op("aten.linalg_vecdot.default", floats(2, 3), floats(2, 3))
+op("aten.linalg_vecdot.default", floats(4, 1, 3), floats(2, 3))
+op("aten.linalg_vecdot.default", floats(4, 2, 3), floats(4, 2, 3), dim=1)
+op("aten.linalg_vecdot.default", floats(3), floats(3))
+op("aten.linalg_vecdot.default", floats(2, 0), floats(2, 0))
+for dtype in (torch.float16, torch.bfloat16, torch.float64):
+    op("aten.linalg_vecdot.default", floats(2, 30, dtype=dtype), floats(2, 30, dtype=dtype), opsets=(14, 20))
+op("aten.linalg_vecdot.default", floats(2, 3), floats(2, 3), dynamic={0: {0: "b"}, 1: {0: "b"}},
+   alternative=[floats(4, 3), floats(4, 3)])

@@ -114,6 +114,21 @@ impl<'p> Context<'_, 'p> {
         }
     }
 
+    /// Whether the program reads result number `index`.
+    pub fn is_read(&self, index: usize) -> bool {
+        let mut results = Vec::new();
+        if let Some(output) = self.node.outputs.get(index) {
+            output.for_each_tensor(&mut |id| results.push(id));
+        }
+        let mut found = false;
+        let arguments =
+            self.graph.nodes.iter().flat_map(|node| node.args.iter().map(|argument| &argument.arg));
+        for arg in arguments.chain(&self.graph.outputs) {
+            arg.for_each_tensor(&mut |id| found |= results.contains(&id));
+        }
+        found
+    }
+
     /// How many tensors the node gives, lists flattened.
     pub fn out_count(&self) -> usize {
         self.node

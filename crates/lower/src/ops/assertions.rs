@@ -15,6 +15,11 @@ pub static ROWS: &[Row] = &[
         nothing,
     ),
     Row::new(
+        "aten._linalg_check_errors.default",
+        "_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
+        nothing,
+    ),
+    Row::new(
         "aten.sym_constrain_range.default",
         "sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
         nothing,
@@ -39,7 +44,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten._assert_async.default(self: bool[]) -> ()
             nothing
         aten._assert_async.msg(self: bool[], assert_msg='equal') -> ()
@@ -47,6 +52,8 @@ mod tests {
         aten._assert_scalar.default(self=u0 >= 1, assert_msg='Runtime assertion failed for expression u0 >= 1 on node `ge_1`') -> ()
             nothing
         aten._assert_tensor_metadata.default(a: f32[2, 3], dtype=f32, device=cpu, layout=strided) -> ()
+            nothing
+        aten._linalg_check_errors.default(info: i32[], api_name='linalg.inv', is_matrix=True) -> ()
             nothing
         aten.sym_constrain_range.default(size=u0, min=1, max=8) -> ()
             nothing

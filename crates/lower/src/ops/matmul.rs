@@ -9,6 +9,7 @@ use modelexport_graph::DType;
 use super::support::compute::tensor_as;
 use crate::context::Context;
 use crate::error::Result;
+use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -33,6 +34,7 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.linalg_multi_dot.default", "linalg_multi_dot(Tensor[] tensors) -> Tensor", |cx| {
         chain(cx, "tensors")
     }),
+    Row::new("aten.linalg_vecdot.default", "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", along_axis),
 ];
 
 /// The type in which a product is computed.
@@ -66,6 +68,19 @@ fn outer(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.cast(product, dtype).into())
 }
 
+/// The sum of products along one axis of two tensors that broadcast.
+fn along_axis(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let compute = math_type(product_type(dtype));
+    // An axis from the front is one of the shape that both broadcast to.
+    let rank = cx.meta("x")?.sizes.len().max(cx.meta("y")?.sizes.len());
+    let axis = cx.axis("dim", rank)?;
+    let (x, y) = (tensor_as(cx, "x", compute)?, tensor_as(cx, "y", compute)?);
+    let product = cx.emit("Mul", &[x, y], vec![]);
+    let sum = cx.apply_reduce("ReduceSum", product, &[axis], false);
+    Ok(cx.cast(sum, dtype).into())
+}
+
 /// A product of several matrices, from left to right.
 fn chain(cx: &mut Context<'_, '_>, name: &str) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
@@ -96,7 +111,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
             MatMul(self, other)
         aten.linalg_matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
@@ -123,6 +138,8 @@ mod tests {
             MatMul(MatMul(matrices_0, matrices_1), matrices_2)
         aten.linalg_multi_dot.default(tensors: [f32[3], f32[3, 4], f32[4, 5], f32[5]]) -> f32[]
             MatMul(MatMul(MatMul(tensors_0, tensors_1), tensors_2), tensors_3)
+        aten.linalg_vecdot.default(x: f32[2, 3], y: f32[2, 3]) -> f32[2]
+            ReduceSum(Mul(x, y), [1], keepdims=0)
         ");
     }
 }

@@ -1,8 +1,7 @@
 //! Norms of vectors and matrices.
 //!
 //! `ReduceL1`, `ReduceL2`, largest and smallest magnitude, count of non-zeros, else `(sum |x|^p)^(1/p)`. Matrix norms:
-//! Frobenius, and the largest or smallest sum along rows or columns. Those made from singular values (2, -2, nuclear)
-//! have no counterpart in ONNX and are refused.
+//! Frobenius, the largest or smallest sum along rows or columns, and the largest, smallest or sum of singular values.
 
 use modelexport_graph::DType;
 
@@ -10,6 +9,8 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::math_type;
+use crate::ops::support::jacobi::{orthogonalize, upright};
+use crate::ops::support::matrices::{Fill, Matrices, results_of_nothing};
 use crate::ops::support::operands::{operand, real_only};
 use crate::ops::support::reduction::{reduced_axes, reduces_something};
 use crate::registry::{Outputs, Row};
@@ -47,6 +48,12 @@ pub static ROWS: &[Row] = &[
             vector_norm(cx, order)
         },
     ),
+    Row::new("aten.nuclear_norm.default", "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", |cx| {
+        spectral(cx, "ReduceSum")
+    }),
+    Row::new("aten.nuclear_norm.dim", "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", |cx| {
+        spectral(cx, "ReduceSum")
+    }),
     Row::new("aten.norm.Scalar", "norm.Scalar(Tensor self, Scalar p=2) -> Tensor", norm),
     Row::new(
         "aten.norm.ScalarOpt_dim",
@@ -156,10 +163,8 @@ fn named(cx: &mut Context<'_, '_>) -> Result<Outputs> {
             let value = cx.reduce("ReduceL2", x, &[rows, columns], keepdim);
             rounded(cx, value)
         }
-        other => {
-            let order = other.unwrap_or("?").to_owned();
-            cx.refuse(format!("the matrix norm `{order}` needs singular values, which ONNX does not have"))
-        }
+        Some("nuc") => spectral(cx, "ReduceSum"),
+        other => cx.wrong("ord", "`fro` or `nuc`", other),
     }
 }
 
@@ -177,19 +182,54 @@ fn matrix_axes(cx: &Context<'_, '_>) -> Result<[i64; 2]> {
 
 fn matrix(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let order = order(cx, "ord")?.unwrap_or(2.0);
+    if order.abs() == 2.0 {
+        return spectral(cx, if order > 0.0 { "ReduceMax" } else { "ReduceMin" });
+    }
+    if let Some(results) = results_of_nothing(cx, "self", &[Fill::Number(0.0)])? {
+        return Ok(results);
+    }
     let x = argument(cx)?;
-    let [rows, columns] = matrix_axes(cx)?;
+    let axes = matrix_axes(cx)?;
+    let value = largest_or_smallest_sum(cx, x, order, axes)?;
+    let sizes = cx.out()?.sizes.clone();
+    let value = cx.reshape(value, &sizes)?;
+    rounded(cx, value)
+}
+
+/// The largest (positive order) or smallest sum of magnitudes of columns (1) or rows (infinity); axes stay.
+pub(crate) fn largest_or_smallest_sum(
+    cx: &mut Context<'_, '_>,
+    x: ValueId,
+    order: f64,
+    [rows, columns]: [i64; 2],
+) -> Result<ValueId> {
     let (summed, compared) = match order.abs() {
         1.0 => (rows, columns),
         f64::INFINITY => (columns, rows),
-        _ => {
-            return cx
-                .refuse(format!("the matrix norm of order {order} needs singular values, which ONNX does not have"));
-        }
+        _ => return cx.refuse(format!("there is no matrix norm of order {order}")),
     };
     let sums = cx.reduce("ReduceL1", x, &[summed], true);
     let op = if order > 0.0 { "ReduceMax" } else { "ReduceMin" };
-    let value = cx.reduce(op, sums, &[compared], true);
+    Ok(cx.reduce(op, sums, &[compared], true))
+}
+
+/// What `reduction` makes of the singular values.
+fn spectral(cx: &mut Context<'_, '_>, reduction: &'static str) -> Result<Outputs> {
+    real_only(cx)?;
+    if let Some(results) = results_of_nothing(cx, "self", &[Fill::Number(0.0)])? {
+        return Ok(results);
+    }
+    let sizes = &cx.meta("self")?.sizes;
+    let [rows, columns] = matrix_axes(cx)?;
+    let batch = (0..sizes.len() as i64).filter(|axis| *axis != rows && *axis != columns);
+    let order: Vec<i64> = batch.chain([rows, columns]).collect();
+    let ordered = order.iter().filter_map(|&axis| sizes.get(axis as usize).cloned()).collect::<Vec<_>>();
+    let x = operand(cx, "self", DType::F64)?;
+    let x = cx.transpose(x, &order);
+    let x = Matrices::of(cx, x, &ordered)?;
+    let tall = upright(cx, &x);
+    let values = orthogonalize(cx, &tall)?.values;
+    let value = cx.reduce(reduction, values, &[-2, -1], false);
     let sizes = cx.out()?.sizes.clone();
     let value = cx.reshape(value, &sizes)?;
     rounded(cx, value)
@@ -204,13 +244,37 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.dist.default(self: f32[2, 3], other: f32[3]) -> f32[]
             ReduceL2(Sub(self, other), keepdims=0)
         aten.frobenius_norm.dim(self: f32[2, 3, 4], dim=[0, 1]) -> f32[4]
             ReduceL2(self, [0, 1], keepdims=0)
         aten.linalg_matrix_norm.default(self: f32[2, 3, 4], ord=1) -> f32[2]
             Reshape(ReduceMax(ReduceL1(self, [1], keepdims=1), [2], keepdims=1), [2])
+        aten.linalg_matrix_norm.default(self: f32[2, s0, 4], ord=2) -> f32[2]
+            t23, _, _ = Loop(160, None, Cast(self, to=f64), f64[2, 4, 4], false, body=(t1, _, t2, t3, t4) {
+                t5 = Unsqueeze(t1, [0])
+                t6 = Mod(Sub(t5, [0, 1, 2, 3]), [4])
+                t7 = Gather(t2, t6, axis=-1)
+                t8 = ReduceSumSquare(t2, [-2], keepdims=1)
+                t9 = Gather(t8, t6, axis=-1)
+                t10 = Where(Equal([0, 1, 2, 3], t6), 0.0:f64, ReduceSum(Mul(t2, t7), [-2], keepdims=1))
+                t11 = Sub(t9, t8)
+                t12 = Where(Equal(t11, 0.0:f64), Where(Less([0, 1, 2, 3], t6), 1.0:f64, -1.0:f64), Sign(t11))
+                t13 = Add(t10, t10)
+                t14 = Mul(t13, t13)
+                t15 = Add(Abs(t11), Sqrt(Add(t14, Mul(t11, t11))))
+                t16 = Div(Mul(t13, t12), Where(Equal(t15, 0.0:f64), 1.0:f64, t15))
+                t17 = ReduceMax(t8, [-1], keepdims=1)
+                t18 = Add(Mul(Mul(t8, t9), 1e-24:f64), Mul(Mul(t17, t17), 1e-30:f64))
+                t19 = Cast(ReduceMax(Cast(Greater(t14, t18), to=f64), keepdims=0), to=bool)
+                t20 = Sqrt(Add(Mul(t16, t16), 1.0:f64))
+                t21 = Mod(t5, [4])
+                t22 = Or(And(Not(Squeeze(Equal(t21, [0]), [0])), t4), t19)
+                Or(Squeeze(Less(Add(t21, [1]), [4]), [0]), t22), Div(Sub(t2, Mul(t16, t7)), t20), Div(Sub(t3, Mul(t16, Gather(t3, t6, axis=-1))), t20), t22
+            })
+            t24 = ReduceMax(ReduceL2(t23, [-2], keepdims=1), [-2, -1], keepdims=0)
+            Cast(Reshape(t24, [2]), to=f32)
         aten.linalg_matrix_norm.str_ord(self: f32[2, 3, 4]) -> f32[2]
             ReduceL2(self, [1, 2], keepdims=0)
         aten.linalg_norm.default(self: f32[5], ord=2) -> f32[]
@@ -221,6 +285,54 @@ mod tests {
             ReduceL2(self, keepdims=0)
         aten.linalg_vector_norm.default(self: f32[s0, 3], ord=2, dim=[-1], keepdim=True) -> f32[s0, 1]
             ReduceL2(self, [1], keepdims=1)
+        aten.nuclear_norm.default(self: f32[3, 4]) -> f32[]
+            t23, _, _ = Loop(120, None, Transpose(Cast(self, to=f64), perm=[1, 0]), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]:f64, false, body=(t1, _, t2, t3, t4) {
+                t5 = Unsqueeze(t1, [0])
+                t6 = Mod(Sub(t5, [0, 1, 2]), [3])
+                t7 = Gather(t2, t6, axis=-1)
+                t8 = ReduceSumSquare(t2, [-2], keepdims=1)
+                t9 = Gather(t8, t6, axis=-1)
+                t10 = Where(Equal([0, 1, 2], t6), 0.0:f64, ReduceSum(Mul(t2, t7), [-2], keepdims=1))
+                t11 = Sub(t9, t8)
+                t12 = Where(Equal(t11, 0.0:f64), Where(Less([0, 1, 2], t6), 1.0:f64, -1.0:f64), Sign(t11))
+                t13 = Add(t10, t10)
+                t14 = Mul(t13, t13)
+                t15 = Add(Abs(t11), Sqrt(Add(t14, Mul(t11, t11))))
+                t16 = Div(Mul(t13, t12), Where(Equal(t15, 0.0:f64), 1.0:f64, t15))
+                t17 = ReduceMax(t8, [-1], keepdims=1)
+                t18 = Add(Mul(Mul(t8, t9), 1e-24:f64), Mul(Mul(t17, t17), 1e-30:f64))
+                t19 = Cast(ReduceMax(Cast(Greater(t14, t18), to=f64), keepdims=0), to=bool)
+                t20 = Sqrt(Add(Mul(t16, t16), 1.0:f64))
+                t21 = Mod(t5, [3])
+                t22 = Or(And(Not(Squeeze(Equal(t21, [0]), [0])), t4), t19)
+                Or(Squeeze(Less(Add(t21, [1]), [3]), [0]), t22), Div(Sub(t2, Mul(t16, t7)), t20), Div(Sub(t3, Mul(t16, Gather(t3, t6, axis=-1))), t20), t22
+            })
+            t24 = ReduceSum(ReduceL2(t23, [-2], keepdims=1), [-2, -1], keepdims=0)
+            Cast(Reshape(t24, i64[0]), to=f32)
+        aten.nuclear_norm.dim(self: f32[2, 3, 4], dim=[0, 1]) -> f32[4]
+            t23, _, _ = Loop(80, None, Transpose(Cast(self, to=f64), perm=[2, 1, 0]), f64[4, 2, 2], false, body=(t1, _, t2, t3, t4) {
+                t5 = Unsqueeze(t1, [0])
+                t6 = Mod(Sub(t5, [0, 1]), [2])
+                t7 = Gather(t2, t6, axis=-1)
+                t8 = ReduceSumSquare(t2, [-2], keepdims=1)
+                t9 = Gather(t8, t6, axis=-1)
+                t10 = Where(Equal([0, 1], t6), 0.0:f64, ReduceSum(Mul(t2, t7), [-2], keepdims=1))
+                t11 = Sub(t9, t8)
+                t12 = Where(Equal(t11, 0.0:f64), Where(Less([0, 1], t6), 1.0:f64, -1.0:f64), Sign(t11))
+                t13 = Add(t10, t10)
+                t14 = Mul(t13, t13)
+                t15 = Add(Abs(t11), Sqrt(Add(t14, Mul(t11, t11))))
+                t16 = Div(Mul(t13, t12), Where(Equal(t15, 0.0:f64), 1.0:f64, t15))
+                t17 = ReduceMax(t8, [-1], keepdims=1)
+                t18 = Add(Mul(Mul(t8, t9), 1e-24:f64), Mul(Mul(t17, t17), 1e-30:f64))
+                t19 = Cast(ReduceMax(Cast(Greater(t14, t18), to=f64), keepdims=0), to=bool)
+                t20 = Sqrt(Add(Mul(t16, t16), 1.0:f64))
+                t21 = Mod(t5, [2])
+                t22 = Or(And(Not(Squeeze(Equal(t21, [0]), [0])), t4), t19)
+                Or(Squeeze(Less(Add(t21, [1]), [2]), [0]), t22), Div(Sub(t2, Mul(t16, t7)), t20), Div(Sub(t3, Mul(t16, Gather(t3, t6, axis=-1))), t20), t22
+            })
+            t24 = ReduceSum(ReduceL2(t23, [-2], keepdims=1), [-2, -1], keepdims=0)
+            Cast(Reshape(t24, [4]), to=f32)
         aten.norm.Scalar(self: f32[2, 3]) -> f32[]
             ReduceL2(self, keepdims=0)
         aten.norm.ScalarOpt_dim(self: f32[2, 3], p=2, dim=[1]) -> f32[2]
