@@ -9,6 +9,7 @@ pub(crate) mod formulas;
 pub(crate) mod norm;
 pub(crate) mod operands;
 pub(crate) mod reduction;
+pub(crate) mod resample;
 pub(crate) mod scan;
 pub(crate) mod spread;
 pub(crate) mod window;
