@@ -8,3 +8,6 @@ for name in ("lgamma", "digamma", "special_gammaln", "special_psi", "special_dig
     op(f"aten.{name}.default", floats(3, low=0.1, high=9.0, dtype=torch.float64), rtol=1e-9)
     op(f"aten.{name}.default", ints(4, low=1))
     op(f"aten.{name}.default", floats(5, low=0.1, high=9.0, dtype=torch.bfloat16), opsets=(14, 20))
+for target in ("aten.lgamma.default", "aten.digamma.default"):
+    op(target, floats(0, 3))
+    op(target, floats(2, 3), dynamic={0: {0: "n"}}, alternative=[floats(0, 3)])

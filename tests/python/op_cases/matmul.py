@@ -41,3 +41,11 @@ def widened(a, b):
 for dtype in (torch.float16, torch.bfloat16):
     fn("aten.mm.dtype", widened, floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
     fn("aten.bmm.dtype", widened, floats(5, 2, 3, dtype=dtype), floats(5, 3, 4, dtype=dtype))
+
+# Nothing to sum: onnxruntime leaves the results of all but plain matrices as they were in memory.
+for a, b in (((64, 0), (0,)), ((5, 64, 0), (0, 32)), ((5, 64, 0), (0,)), ((0,), (5, 0, 64)), ((0,), (0,)), ((5, 2, 3), (3, 0))):
+    op("aten.matmul.default", floats(*a), floats(*b))
+op("aten.mm.default", floats(64, 0), floats(0, 32))
+op("aten.bmm.default", floats(9, 64, 0), floats(9, 0, 32))
+op("aten.mv.default", floats(64, 0), floats(0))
+op("aten.dot.default", ints(0), ints(0))

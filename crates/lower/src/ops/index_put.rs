@@ -120,8 +120,8 @@ fn through_mask(
     } else {
         values
     };
-    let values = if accumulate { cx.emit("Add", &[x, values], vec![]) } else { values };
-    Ok(Some(cx.emit("Where", &[mask, values, x], vec![])))
+    let values = if accumulate { cx.apply("Add", &[x, values], vec![]) } else { values };
+    Ok(Some(cx.select(mask, values, x)))
 }
 
 /// The size of the values that counts the places of a mask; `None` if they broadcast over it.
@@ -227,7 +227,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -249,5 +249,16 @@ mod tests {
         aten.index_fill.int_Tensor(self: f32[5, 4], dim=0, index: i64[3], value: f32[]) -> f32[5, 4]
             ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), Expand(value, [3, 4]), axis=0)
         ");
+    }
+
+    #[test]
+    fn values_that_broadcast_through_a_mask_and_an_index_are_refused() {
+        assert_eq!(
+            refused(
+                "aten.index_put.default(self: f32[3, 4], indices: [bool[3], i64[2]], values: f32[1]) -> f32[3, 4]"
+            ),
+            "node `index_put` (aten.index_put.default) in module `(root)`: writes values that broadcast through a mask and \
+             other indices at once"
+        );
     }
 }

@@ -38,7 +38,7 @@ fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         }
     };
     let mask = cx.cast(mask, DType::Bool);
-    Ok(cx.emit("Where", &[mask, value, x], vec![]).into())
+    Ok(cx.select(mask, value, x).into())
 }
 
 /// The n-th true place takes the n-th element of the source.
@@ -58,7 +58,7 @@ fn masked_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let source = cx.concat(&[nothing, source], 0);
     let picked = cx.emit("Gather", &[source, order], attrs![axis = 0]);
     let picked = cx.reshape(picked, &sizes)?;
-    Ok(cx.emit("Where", &[mask, picked, x], vec![]).into())
+    Ok(cx.select(mask, picked, x).into())
 }
 
 fn select(cx: &mut Context<'_, '_>) -> Result<Outputs> {

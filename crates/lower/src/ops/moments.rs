@@ -121,7 +121,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -192,5 +192,14 @@ mod tests {
             t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
             t3, Reshape(t1, [5])
         ");
+    }
+
+    #[test]
+    fn a_negative_correction_of_what_may_be_nothing_is_refused() {
+        assert_eq!(
+            refused("aten.var.correction(self: f32[u0, 3], dim=[0], correction=-1) -> f32[3]"),
+            "node `var` (aten.var.correction) in module `(root)`: has a negative correction where nothing may be left to \
+             reduce"
+        );
     }
 }

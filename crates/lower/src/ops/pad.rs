@@ -232,7 +232,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -258,5 +258,14 @@ mod tests {
         aten.replication_pad3d.default(self: f32[2, 3, 4, 5, 6], padding=[1, 2, 0, 3, 2, 1]) -> f32[2, 3, 7, 8, 9]
             Pad(self, [0, 0, 2, 0, 1, 0, 0, 1, 3, 2], mode=edge)
         ");
+    }
+
+    #[test]
+    fn circular_padding_of_what_was_cut_off_is_refused() {
+        assert_eq!(
+            refused("aten._pad_circular.default(self: f32[2, 3, 5], pad=[-5, 5]) -> f32[2, 3, 5]"),
+            "node `_pad_circular` (aten._pad_circular.default) in module `(root)`: circular padding repeats what negative \
+             amounts cut off completely: PyTorch leaves that open"
+        );
     }
 }

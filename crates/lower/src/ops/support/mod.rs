@@ -6,6 +6,7 @@ pub(crate) mod compute;
 pub(crate) mod contraction;
 pub(crate) mod fill;
 pub(crate) mod formulas;
+pub(crate) mod integer_power;
 pub(crate) mod norm;
 pub(crate) mod operands;
 pub(crate) mod reduction;
