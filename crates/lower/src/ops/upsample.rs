@@ -139,6 +139,17 @@ impl<'p> Sizes<'p> {
         Ok(Sizes { argument, input: &meta.sizes, output: &out.sizes, dtype: out.dtype, factors })
     }
 
+    /// Sets factors of axes that keep their size to 1: whatever they say, PyTorch's linear filter and all that widen when
+    /// shrinking leave such an axis alone.
+    pub fn keep_equal(&mut self) {
+        let (input, output) = self.spatial();
+        for (factor, (from, to)) in self.factors.iter_mut().zip(input.iter().zip(output)) {
+            if from.as_static().is_some() && from == to {
+                *factor = factor.map(|_| 1.0);
+            }
+        }
+    }
+
     /// The last `axes` sizes of input and output.
     pub fn spatial(&self) -> (&'p [Dim], &'p [Dim]) {
         let axes = self.factors.len();
@@ -151,10 +162,7 @@ fn lower(cx: &mut Context<'_, '_>, axes: usize, kind: Kind) -> Result<Outputs> {
     let x = cx.tensor(sizes.argument)?;
     let (input, output) = sizes.spatial();
     if kind == Kind::Linear {
-        // Whatever the factor, PyTorch's linear filter leaves an axis alone that keeps its size.
-        for (factor, (from, to)) in sizes.factors.iter_mut().zip(input.iter().zip(output)) {
-            *factor = factor.map(|factor| if from.as_static().is_some() && from == to { 1.0 } else { factor });
-        }
+        sizes.keep_equal();
     }
     if input == output && sizes.factors.iter().all(Option::is_none) {
         return Ok(x.into());

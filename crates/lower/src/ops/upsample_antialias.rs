@@ -82,7 +82,8 @@ fn sinc(x: f64) -> f64 {
 }
 
 fn lower(cx: &mut Context<'_, '_>, filter: Filter) -> Result<Outputs> {
-    let sizes = Sizes::read(cx, 2)?;
+    let mut sizes = Sizes::read(cx, 2)?;
+    sizes.keep_equal();
     if !sizes.dtype.is_float() {
         return cx.refuse(format!("interpolation of {} is not supported", sizes.dtype));
     }
