@@ -12,6 +12,7 @@ use crate::builder::Builder;
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
 use crate::ir::{self, Constant, Value, ValueId};
+use crate::ops::support::fill::empty_results;
 use crate::registry::{self, Outputs};
 use crate::schema::Defaults;
 use crate::symbols::Symbols;
@@ -240,7 +241,10 @@ impl<'p> Lowering<'p> {
         let mut context = Context { lowering: self, graph, node, schema };
         let outputs = match (custom, row) {
             (Some(custom), _) => crate::ops::custom::lower(&mut context, custom)?,
-            (None, Some(row)) => (row.lower)(&mut context)?,
+            (None, Some(row)) => match empty_results(&mut context)? {
+                Some(outputs) => outputs,
+                None => (row.lower)(&mut context)?,
+            },
             (None, None) => return context.refuse("has no row in the operator registry"),
         };
         self.builder.origin = self.origin_of(node);

@@ -20,3 +20,8 @@ for n, size, sizes in ((1, (10,), [[1], [5], [4], [3], [10], [13]]),
         op(targets[0], floats(2, 3, *size, dtype=dtype), [1] * n)
         op(targets[0], floats(2, 3, *size, dtype=dtype), [4] * n)
         op(targets[1], floats(2, 3, *size, dtype=dtype), [4] * n)
+for n in (1, 2, 3):
+    for kind in ("avg", "max"):
+        op(f"aten.adaptive_{kind}_pool{n}d.default", floats(0, 3, *[5] * n), [2] * n, opsets=(14, 20))
+    op(f"aten.adaptive_avg_pool{n}d.default", floats(2, 3, *[5] * n), [0] * n, opsets=(14, 20))
+op("aten.adaptive_max_pool3d.default", floats(2, 3, 5, 5, 5), [0, 0, 0])

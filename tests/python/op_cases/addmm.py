@@ -30,3 +30,17 @@ def widened(c, a, b):
 for dtype in (torch.float16, torch.bfloat16):
     fn("aten.addmm.dtype", widened, floats(2, 4), floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
     fn("aten.addmm.dtype", widened, floats(2, 4, dtype=dtype), floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
+for beta in (1, 0.5, 0):
+    op("aten.addmm.default", floats(4), floats(2, 0), floats(0, 4), beta=beta)
+    op("aten.addmm.default", floats(2, 4), floats(2, 0), floats(0, 4), beta=beta, alpha=2)
+    op("aten.addmv.default", floats(2), floats(2, 0), floats(0), beta=beta)
+    op("aten.baddbmm.default", floats(5, 2, 4), floats(5, 2, 0), floats(5, 0, 4), beta=beta)
+    op("aten.addbmm.default", floats(2, 4), floats(5, 2, 0), floats(5, 0, 4), beta=beta)
+    op("aten.addbmm.default", floats(2, 4), floats(0, 2, 3), floats(0, 3, 4), beta=beta)
+    op("aten.addr.default", floats(0, 3), floats(0), floats(3), beta=beta)
+    op("aten.addmm.default", floats(2, 4), floats(2, 3), floats(3, 4), beta=beta, dynamic={1: {1: "k"}, 2: {0: "k"}},
+       alternative=[floats(2, 4), floats(2, 0), floats(0, 4)])
+op("aten.addmm.default", ints(4), ints(2, 0), ints(0, 4), beta=2)
+for dtype in (torch.float16, torch.bfloat16, torch.float64):
+    op("aten.addmm.default", floats(4, dtype=dtype), floats(2, 0, dtype=dtype), floats(0, 4, dtype=dtype), beta=0.5)
+op("aten.addmm.default", floats(4), floats(0, 3), floats(3, 4), beta=0.5)

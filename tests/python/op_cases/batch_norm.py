@@ -41,3 +41,11 @@ op("aten.instance_norm.default", floats(2, 3, 5, 6), *parameters(3)[:2], None, N
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.instance_norm.default", floats(2, 3, 5, 6, dtype=dtype), *parameters(3, dtype)[:2], None, None, True, 0.1,
        1e-5, True)
+for training in (False, True):
+    for weight, bias in ((False, False), (True, False), (False, True), (True, True)):
+        op("aten.native_batch_norm.default", floats(2, 3, 5), parameters(3)[0] if weight else None,
+           parameters(3)[1] if bias else None, *parameters(3)[2:], training, 0.1, 1e-5, opsets=(14, 20))
+op("aten._native_batch_norm_legit.default", floats(2, 3, 5), None, None, *parameters(3)[2:], False, 0.1, 1e-5)
+op("aten._native_batch_norm_legit_no_training.default", floats(2, 3, 5), None, None, *parameters(3)[2:], 0.1, 1e-5)
+op("aten.batch_norm.default", floats(0, 3, 5), *parameters(3), False, 0.1, 1e-5, True)
+op("aten.instance_norm.default", floats(0, 3, 5), None, None, None, None, True, 0.1, 1e-5, True)

@@ -41,3 +41,16 @@ op("aten._convolution.deprecated", floats(2, 4, 8), floats(6, 4, 3), floats(6), 
    False, True)
 op("aten.conv_tbc.default", floats(7, 2, 3), floats(3, 3, 5), floats(5), 1)
 op("aten.conv_tbc.default", floats(7, 2, 3), floats(2, 3, 5), floats(5))
+for n, target in ((1, "aten.conv_transpose1d.default"), (2, "aten.conv_transpose2d.input"),
+                  (3, "aten.conv_transpose3d.input")):
+    size, kernel = (5, 4, 3)[:n], (2, 3, 2)[:n]
+    for stride, padding, more, dilation in ((1, 0, 1, 2), (1, 1, 1, 2), (2, 0, 2, 3), (2, 3, 2, 3), (1, 1, 2, 3), (2, 1, 3, 4)):
+        op(target, floats(2, 4, *size), floats(4, 3, *kernel), floats(3), [stride] * n, [padding] * n, [more] * n, 1,
+           [dilation] * n, opsets=(14, 20))
+    op(target, floats(4, *size), floats(4, 3, *kernel), floats(6), [2] * n, [1] * n, [2] * n, 2, [3] * n)
+    op("aten.convolution.default", floats(2, 4, *size), floats(4, 3, *kernel), None, [1] * n, [0] * n, [2] * n, True,
+       [1] * n, 1)
+op("aten.conv_transpose2d.input", floats(2, 4, 5, 6, dtype=torch.bfloat16), floats(4, 3, 3, 3, dtype=torch.bfloat16),
+   floats(3, dtype=torch.bfloat16), [2, 1], [1, 0], [1, 1], 1, [1, 2])
+op("aten.conv_transpose2d.input", floats(2, 4, 5, 6), floats(4, 3, 3, 3), floats(3), [1, 1], [0, 0], [1, 1], 1, [2, 2],
+   dynamic={0: {0: "b", 2: "h", 3: "w"}}, alternative=[floats(1, 4, 7, 3), floats(4, 3, 3, 3), floats(3)])

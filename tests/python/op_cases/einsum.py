@@ -55,3 +55,6 @@ op("aten.inner.default", floats(2, 5, 3), floats(3))
 op("aten.bilinear.default", floats(2, 3), floats(2, 5), floats(4, 3, 5), floats(4))
 op("aten.bilinear.default", floats(2, 6, 3), floats(2, 6, 5), floats(4, 3, 5), dynamic={0: {0: "b"}, 1: {0: "b"}},
    alternative=[floats(4, 6, 3), floats(4, 6, 5), floats(4, 3, 5)])
+op("aten.einsum.default", "bij,bjk->bik", [floats(9, 64, 0), floats(9, 0, 32)])
+op("aten.einsum.default", "ij,ij->i", [floats(2, 0), floats(2, 0)])
+op("aten.tensordot.default", floats(2, 0), floats(0, 4), [1], [0])

@@ -14,3 +14,5 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
        opsets=OPSETS)
 op("aten.native_group_norm.default", floats(2, 6, 4, 5), floats(6), floats(6), 2, 6, 20, 3, 1e-5, opsets=OPSETS)
 op("aten.native_group_norm.default", floats(2, 6, 4, 5), None, None, 2, 6, 20, 2, 1e-5, opsets=OPSETS)
+op("aten.group_norm.default", floats(0, 4, 5), 2, floats(4), floats(4))
+op("aten.native_group_norm.default", floats(0, 4, 5), None, None, 0, 4, 5, 2, 1e-5)

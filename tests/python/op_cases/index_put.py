@@ -26,3 +26,38 @@ op("aten.index_copy.default", floats(4, 5), 1, distinct, floats(4, 3))
 op("aten.index_fill.int_Scalar", floats(5, 4), 0, distinct, 7)
 op("aten.index_fill.int_Scalar", ints(4, 5), -1, distinct, 7)
 op("aten.index_fill.int_Tensor", floats(5, 4), 0, distinct, torch.tensor(1.5))
+
+
+def written(x, mask, values):
+    x = x.clone()
+    x[mask] = values
+    return x
+
+
+def written_behind(x, mask, values):
+    x = x.clone()
+    x[:, mask] = values
+    return x
+
+
+ALL, NONE = torch.ones(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)
+fn("aten.index_put.default", written, floats(4, 3), ALL, floats(4, 3), dynamic={2: {0: "n"}},
+   alternative=[floats(4, 3), NONE, floats(0, 3)])
+fn("aten.index_put.default", written, floats(4, 3), ALL, floats(4, 3), dynamic={0: {0: "b"}, 1: {0: "b"}, 2: {0: "n"}},
+   alternative=[floats(6, 3), torch.zeros(6, dtype=torch.bool), floats(0, 3)])
+fn("aten.index_put.default", written, floats(4, 3), torch.ones(4, 3, dtype=torch.bool), floats(12), dynamic={2: {0: "n"}},
+   alternative=[floats(4, 3), torch.zeros(4, 3, dtype=torch.bool), floats(0)])
+fn("aten.index_put.default", written_behind, floats(3, 4), ALL, floats(3, 4), dynamic={2: {1: "n"}},
+   alternative=[floats(3, 4), NONE, floats(3, 0)])
+for mask in (bools(4), NONE):
+    for values in (floats(3, 1), floats(1), floats()):
+        fn("aten.index_put.default", written_behind, floats(3, 4), mask, values)
+for values in (floats(3, 1, 6), floats(1, 6), floats(6)):
+    fn("aten.index_put.default", written_behind, floats(3, 4, 5, 6), bools(4, 5), values)
+fn("aten.index_put.default", written_behind, floats(3, 4, 5), torch.tensor([True, False, True, True]), floats(3, 3, 5))
+op("aten.index_put.default", floats(3, 4), [bools(3)], floats(4), True)
+op("aten.index_put.default", floats(3, 4), [bools(3, 4)], floats(1), True)
+for accumulate in (False, True):
+    op("aten.index_put.default", floats(3, 4), [ints(0)], floats(0, 4), accumulate, since=16)
+op("aten.index_add.default", floats(3, 4), 0, torch.tensor([0, 2]), floats(2, 4), dynamic={1: {0: "n"}, 2: {0: "n"}},
+   alternative=[floats(3, 4), ints(0), floats(0, 4)], since=16)

@@ -17,3 +17,6 @@ for reduction in (0, 1, 2):
     op("aten.kl_div.default", floats(3, 4), floats(4, 3).T.contiguous(), reduction, log_target=True)
 op("aten.binary_cross_entropy.default", share, target, floats(4))
 op("aten.binary_cross_entropy_with_logits.default", floats(3, 4), target, floats(4), floats(4).abs())
+for reduction in (0, 1, 2):
+    op("aten.mse_loss.default", floats(0, 3), floats(0, 3), reduction)
+    op("aten.binary_cross_entropy.default", floats(0, 3, low=0), floats(0, 3, low=0), None, reduction)

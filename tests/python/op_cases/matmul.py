@@ -50,3 +50,11 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.linalg_vecdot.default", floats(2, 30, dtype=dtype), floats(2, 30, dtype=dtype), opsets=(14, 20))
 op("aten.linalg_vecdot.default", floats(2, 3), floats(2, 3), dynamic={0: {0: "b"}, 1: {0: "b"}},
    alternative=[floats(4, 3), floats(4, 3)])
+
+# Nothing to sum: onnxruntime leaves the results of all but plain matrices as they were in memory.
+for a, b in (((64, 0), (0,)), ((5, 64, 0), (0, 32)), ((5, 64, 0), (0,)), ((0,), (5, 0, 64)), ((0,), (0,)), ((5, 2, 3), (3, 0))):
+    op("aten.matmul.default", floats(*a), floats(*b))
+op("aten.mm.default", floats(64, 0), floats(0, 32))
+op("aten.bmm.default", floats(9, 64, 0), floats(9, 0, 32))
+op("aten.mv.default", floats(64, 0), floats(0))
+op("aten.dot.default", ints(0), ints(0))

@@ -19,3 +19,14 @@ for name in ("var", "std", "var_mean", "std_mean"):
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         op(f"aten.{name}.dim", floats(3, 8, dtype=dtype), [1], opsets=(14, 20))
     op(f"aten.{name}.dim", floats(4), [0])
+for name in ("var", "std", "var_mean", "std_mean"):
+    op(f"aten.{name}.default", floats(0))
+    op(f"aten.{name}.dim", floats(0, 3), [0])
+    op(f"aten.{name}.dim", floats(3, 0), [1], False, True)
+    op(f"aten.{name}.dim", floats(0, 3), [1])
+    op(f"aten.{name}.default", floats())
+    for correction in (0, -1):
+        op(f"aten.{name}.correction", floats(0, 3), [0], correction=correction)
+    for correction in (2, 5, -2):
+        op(f"aten.{name}.correction", floats(2, 3), [0], correction=correction)
+    op(f"aten.{name}.correction", floats(4, 3), [0], correction=5, dynamic={0: {0: "n"}}, alternative=[floats(7, 3)])

@@ -43,3 +43,13 @@ for kind in ("reflection", "replication"):
     op(f"aten.{kind}_pad2d.default", floats(3, 5, 6), [1, 2, 0, 3])
     op(f"aten.{kind}_pad3d.default", floats(2, 3, 4, 5, 6), [1, 2, 0, 3, 2, 1])
 op("aten.replication_pad2d.default", floats(2, 3, 5, 6), [-1, 2, 7, -2])
+for n in (1, 2, 3):
+    op("aten._pad_circular.default", floats(0, 3, *[5] * n), [1, 2] * n, opsets=OPSETS)
+    for mode in ("reflect", "replicate", "circular"):
+        op(PAD, floats(0, 3, *[5] * n), [1, 2] * n, mode, opsets=(14, 20))
+    # Cut off completely; PyTorch repeats what was nearest.
+    for amounts in ([-5, 7], [7, -5], [-6, 9], [9, -6], [3, -4]):
+        op(f"aten.replication_pad{n}d.default", floats(2, 3, *[5] * n), amounts * n, opsets=(14, 20))
+    op(PAD, floats(2, 3, *[5] * n), [-5, 7] * n, "replicate", opsets=(14, 20))
+op(PAD, floats(2, 3, 5, 6), [-6, 7, 1, 2], "replicate", dynamic={0: {0: "b"}}, alternative=[floats(1, 3, 5, 6)])
+op(PAD, floats(2, 3, 5, dtype=torch.bfloat16), [-5, 7], "replicate", opsets=(14, 20))

@@ -1,5 +1,5 @@
 import torch
-from op_cases import bools, floats, ints, op
+from op_cases import bools, floats, fn, ints, op
 
 NAN = torch.tensor([[1.0, 3.0, 2.0, float("nan"), 9.0], [2.0, 2.0, 5.0, 5.0, -1.0]])
 for name in ("cumsum", "cumprod"):
@@ -30,3 +30,8 @@ op("aten.logcumsumexp.default", floats(2, 5), 0)
 op("aten.logcumsumexp.default", torch.tensor([float("-inf"), float("-inf"), -500.0, 3.0, 1000.0]), 0)
 op("aten.logcumsumexp.default", floats(5, dtype=torch.float64), 0)
 op("aten.logcumsumexp.default", floats(5, dtype=torch.bfloat16), 0, opsets=(14, 20))
+for shape in ((0,), (0, 3), (3, 0), (5, 0, 0), (5, 0, 2), (0, 0, 3)):
+    for name in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"):
+        for dim in range(len(shape)):
+            op(f"aten.{name}.default", floats(*shape), dim, opsets=(14, 20))
+fn("aten.cumprod.default", lambda x, mask: torch.masked.cumprod(x, dim=1, mask=mask), floats(5, 0, 0), bools(5, 0, 0))

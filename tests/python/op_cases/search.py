@@ -19,3 +19,14 @@ op("aten.bucketize.Tensor", X.bfloat16(), ROW.bfloat16(), opsets=(14, 20))
 op("aten.searchsorted.Tensor", ROW, X, side="right")
 op("aten.searchsorted.Tensor", ROW.flip(0), X, sorter=torch.tensor([4, 3, 2, 1, 0]))
 op("aten.searchsorted.Tensor", ROWS, floats(2, 3), out_int32=True)
+for row, x in (((0,), (3,)), ((0,), (2, 3)), ((0,), ()), ((0,), (0,)), ((5,), (0,)), ((2, 0), (2, 3)), ((2, 5), (2, 0)),
+               ((0, 5), (0, 3))):
+    op("aten.searchsorted.Tensor", floats(*row), floats(*x))
+    op("aten.searchsorted.Tensor", floats(*row), floats(*x), right=True, out_int32=True, opsets=(14, 20))
+    if len(row) == 1:
+        op("aten.bucketize.Tensor", floats(*x), floats(*row), opsets=(14, 20))
+op("aten.searchsorted.Scalar", floats(0), 0.5)
+op("aten.bucketize.Scalar", 0.5, floats(0))
+op("aten.searchsorted.Tensor", floats(2, 0), floats(2, 3), sorter=ints(2, 0))
+op("aten.searchsorted.Tensor", ROW, X, dynamic={0: {0: "n"}, 1: {0: "m"}}, alternative=[ROW[:0], X])
+op("aten.searchsorted.Tensor", ROW, X, dynamic={0: {0: "n"}, 1: {0: "m"}}, alternative=[ROW, X[:0]])

@@ -1,7 +1,7 @@
 //! Sizes and axes among the arguments, which may be symbolic.
 
 use modelexport_graph::aten::{self, Arg, SymOr, ValueKind};
-use modelexport_graph::{Dim, SymExpr};
+use modelexport_graph::{Dim, SymExpr, SymOp};
 
 use super::Context;
 use crate::error::Result;
@@ -67,6 +67,39 @@ impl<'p> Context<'_, 'p> {
                 _ => Ok(None),
             },
             Some(other) => self.wrong_kind(name, "a list of sizes", Some(other)),
+        }
+    }
+
+    /// Whether the size can be 0: it is, or it comes from data and the program does not say that it is larger. Sizes
+    /// of inputs are at least 2 in a captured program.
+    pub fn may_be_empty(&self, dim: &Dim) -> bool {
+        let Dim::Symbolic(expr) = dim else { return dim.is(0) };
+        let mut from_data = false;
+        expr.for_each_symbol(&mut |symbol| {
+            from_data |= self.least_of_symbol(symbol).is_some_and(|least| least < 1)
+        });
+        from_data && self.least(expr).is_none_or(|least| least < 1)
+    }
+
+    fn least_of_symbol(&self, symbol: &str) -> Option<i64> {
+        self.lowering.program.ranges.iter().find(|(name, _)| **name == *symbol)?.1.min
+    }
+
+    /// A number that the expression does not go below.
+    fn least(&self, expr: &SymExpr) -> Option<i64> {
+        match expr {
+            SymExpr::Int(value) => Some(*value),
+            SymExpr::Symbol(name) => self.least_of_symbol(name),
+            SymExpr::Call(SymOp::Add, terms) => {
+                terms.iter().try_fold(0i64, |sum, term| sum.checked_add(self.least(term)?))
+            }
+            SymExpr::Call(SymOp::Mul, factors) => factors.iter().try_fold(1i64, |product, factor| {
+                self.least(factor).filter(|least| *least >= 0).and_then(|least| product.checked_mul(least))
+            }),
+            SymExpr::Call(SymOp::Max, choices) => {
+                choices.iter().filter_map(|choice| self.least(choice)).max()
+            }
+            _ => None,
         }
     }
 

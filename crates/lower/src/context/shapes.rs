@@ -22,6 +22,14 @@ impl<'p> Context<'_, 'p> {
         }
     }
 
+    /// Whether a size is known now, or can be told in the graph.
+    pub fn can_compute(&self, dim: &Dim) -> bool {
+        match dim {
+            Dim::Static(_) => true,
+            Dim::Symbolic(expr) => self.lowering.symbols.can_compute(expr),
+        }
+    }
+
     /// Reshapes to the sizes of a result of the program; symbolic sizes cost no node where ONNX can copy (0) or
     /// infer (-1) them.
     pub fn reshape(&mut self, value: ValueId, sizes: &[Dim]) -> Result<ValueId> {
@@ -30,14 +38,19 @@ impl<'p> Context<'_, 'p> {
             return Ok(value);
         }
         let has_empty = sizes.iter().any(|size| size.is(0));
-        let mut inferred = false;
+        let is_copied = |i: usize, size: &Dim| old.as_ref().and_then(|old| old.get(i)) == Some(size);
+        // A size cannot be inferred beside one that is 0.
+        let mut inferred = sizes
+            .iter()
+            .enumerate()
+            .any(|(i, size)| size.as_static().is_none() && is_copied(i, size) && self.may_be_empty(size));
         let short: Option<Vec<i64>> = sizes
             .iter()
             .enumerate()
             .map(|(i, size)| match size {
                 Dim::Static(size) => Some(*size),
                 _ if has_empty => None,
-                _ if old.as_ref().and_then(|old| old.get(i)) == Some(size) => Some(0),
+                _ if is_copied(i, size) => Some(0),
                 _ if !inferred => {
                     inferred = true;
                     Some(-1)

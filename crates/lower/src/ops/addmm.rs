@@ -5,7 +5,7 @@
 
 use modelexport_graph::DType;
 
-use super::matmul::product_type;
+use super::matmul::{product, product_type};
 use super::support::compute::tensor_as;
 use crate::attrs;
 use crate::context::Context;
@@ -27,50 +27,50 @@ pub static ROWS: &[Row] = &[
     Row::new(
         "aten.addmv.default",
         "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        |cx| with_product(cx, "mat", "vec", matmul),
+        |cx| with_product(cx, "mat", "vec", product),
     ),
     Row::new(
         "aten.addr.default",
         "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         |cx| {
-            with_product(cx, "vec1", "vec2", |cx, a, b| {
+            with_product(cx, "vec1", "vec2", |cx, first, second, compute| {
+                let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
                 let column = cx.unsqueeze(a, &[1]);
-                cx.emit("Mul", &[column, b], vec![])
+                Ok(cx.emit("Mul", &[column, b], vec![]))
             })
         },
     ),
     Row::new(
         "aten.baddbmm.default",
         "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        |cx| with_product(cx, "batch1", "batch2", matmul),
+        |cx| with_product(cx, "batch1", "batch2", product),
     ),
     Row::new(
         "aten.addbmm.default",
         "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         |cx| {
-            with_product(cx, "batch1", "batch2", |cx, a, b| {
-                let products = matmul(cx, a, b);
-                cx.reduce("ReduceSum", products, &[0], false)
+            with_product(cx, "batch1", "batch2", |cx, first, second, compute| {
+                let products = product(cx, first, second, compute)?;
+                Ok(cx.reduce("ReduceSum", products, &[0], false))
             })
         },
     ),
 ];
 
-fn matmul(cx: &mut Context<'_, '_>, a: ValueId, b: ValueId) -> ValueId {
-    cx.emit("MatMul", &[a, b], vec![])
-}
-
 fn addmm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let (alpha, beta) = (cx.scalar_arg("alpha")?, cx.scalar_arg("beta")?);
     let (Some(alpha), Some(beta)) = (alpha.number(), beta.number()) else {
-        return with_product(cx, "mat1", "mat2", matmul);
+        return with_product(cx, "mat1", "mat2", product);
     };
     // Attributes are `float32`.
     let (alpha, beta) = (alpha.as_f64(), beta.as_f64());
     let exact = f64::from(alpha as f32) == alpha && f64::from(beta as f32) == beta;
-    if !dtype.is_float() || (dtype == DType::F64 && !exact) {
-        return with_product(cx, "mat1", "mat2", matmul);
+    // Where nothing is summed, onnxruntime's `Gemm` does not multiply by `beta`.
+    let summed = cx.meta("mat1")?.sizes.last().and_then(|size| size.as_static());
+    let may_sum_nothing = beta != 1.0 && summed.unwrap_or(0) == 0;
+    if !dtype.is_float() || (dtype == DType::F64 && !exact) || may_sum_nothing {
+        return with_product(cx, "mat1", "mat2", product);
     }
     let compute = product_type(dtype);
     let (a, b) = (tensor_as(cx, "mat1", compute)?, tensor_as(cx, "mat2", compute)?);
@@ -90,12 +90,11 @@ fn with_product(
     cx: &mut Context<'_, '_>,
     first: &str,
     second: &str,
-    multiply: fn(&mut Context<'_, '_>, ValueId, ValueId) -> ValueId,
+    multiply: fn(&mut Context<'_, '_>, &str, &str, DType) -> Result<ValueId>,
 ) -> Result<Outputs> {
     let out = cx.out()?;
     let compute = product_type(out.dtype);
-    let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
-    let product = multiply(cx, a, b);
+    let product = multiply(cx, first, second, compute)?;
     let product = scaled(cx, product, "alpha", compute)?;
     let beta = cx.scalar_arg("beta")?;
     let y = if beta.is(0.0) {

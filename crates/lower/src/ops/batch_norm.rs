@@ -37,7 +37,7 @@ pub static ROWS: &[Row] = &[
     Row::new(
         "aten._native_batch_norm_legit_no_training.default",
         "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-        |cx| Ok(of_running(cx)?.into()),
+        of_running,
     ),
     Row::new(
         "aten.instance_norm.default",
@@ -47,7 +47,7 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn batch_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    if cx.bool("training")? { of_batch(cx) } else { Ok(of_running(cx)?.into()) }
+    if cx.bool("training")? { of_batch(cx) } else { of_running(cx) }
 }
 
 /// The type of the computation: that of the input unless parameters have another.
@@ -75,7 +75,7 @@ fn per_channel(cx: &mut Context<'_, '_>, name: &str, dtype: DType, default: f64)
     }
 }
 
-fn of_running(cx: &mut Context<'_, '_>) -> Result<ValueId> {
+fn of_running(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let compute = norm_type(cx, dtype);
     let x = tensor_as(cx, "input", compute)?;
@@ -84,7 +84,12 @@ fn of_running(cx: &mut Context<'_, '_>) -> Result<ValueId> {
     let (mean, variance) = (tensor_as(cx, "running_mean", compute)?, tensor_as(cx, "running_var", compute)?);
     let eps = cx.float("eps")?;
     let y = cx.emit("BatchNormalization", &[x, weight, bias, mean, variance], attrs![epsilon = eps]);
-    Ok(cx.cast(y, dtype))
+    let mut results = vec![cx.cast(y, dtype)];
+    // What PyTorch keeps for a backward pass has no elements here.
+    for meta in cx.out_metas().iter().skip(1).take_while(|meta| meta.sizes.iter().any(|size| size.is(0))) {
+        results.push(filled(cx, meta.dtype, &meta.sizes, 0.0)?);
+    }
+    Ok(results.into())
 }
 
 /// `value` of each channel in a shape that broadcasts against a tensor of `rank`.
@@ -126,7 +131,7 @@ fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 
 fn instance_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if !cx.bool("use_input_stats")? {
-        return Ok(of_running(cx)?.into());
+        return of_running(cx);
     }
     let dtype = cx.out()?.dtype;
     let eps = cx.float("eps")?;

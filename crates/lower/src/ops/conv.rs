@@ -9,6 +9,7 @@ use super::support::window::with_batch;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
+use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -120,6 +121,10 @@ fn transposed(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let axes = axes(cx)?;
     let padding = cx.ints_for("padding", axes)?;
     let output_padding = cx.ints_for("output_padding", axes)?;
+    let strides = cx.ints_for("stride", axes)?;
+    if output_padding.iter().zip(&strides).any(|(pad, stride)| pad >= stride) {
+        return transposed_and_padded(cx, &padding, &output_padding);
+    }
     let extra = if output_padding.iter().any(|&pad| pad != 0) {
         attrs![output_padding = output_padding]
     } else {
@@ -128,12 +133,48 @@ fn transposed(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     run(cx, "ConvTranspose", padding.iter().chain(&padding).copied().collect(), extra)
 }
 
+/// `ConvTranspose` takes no output padding from the stride on. It crops less behind instead; where that is not enough,
+/// zeros follow, which have the bias alone.
+fn transposed_and_padded(cx: &mut Context<'_, '_>, padding: &[i64], output_padding: &[i64]) -> Result<Outputs> {
+    let (axes, rank) = (padding.len(), cx.out()?.sizes.len());
+    let behind = padding.iter().zip(output_padding).map(|(pad, more)| (pad - more).max(0));
+    let missing: Vec<i64> = padding.iter().zip(output_padding).map(|(pad, more)| (more - pad).max(0)).collect();
+    let pads = padding.iter().copied().chain(behind).collect();
+    if missing.iter().all(|&more| more == 0) {
+        return run(cx, "ConvTranspose", pads, vec![]);
+    }
+    let dtype = cx.out()?.dtype;
+    let (y, bias) = convolved(cx, "ConvTranspose", pads, vec![], true)?;
+    let mut zeros = vec![0; 2 * rank - axes];
+    zeros.extend(missing);
+    let zeros = cx.const_ints(&zeros);
+    let mut y = cx.emit("Pad", &[y, zeros], vec![]);
+    if let Some(bias) = bias {
+        let bias = cx.unsqueeze(bias, &(1..=axes as i64).collect::<Vec<_>>());
+        y = cx.emit("Add", &[y, bias], vec![]);
+    }
+    Ok(cx.cast(y, dtype).into())
+}
+
 fn run(
     cx: &mut Context<'_, '_>,
     op: &'static str,
     pads: Vec<i64>,
-    mut attributes: crate::ir::Attrs,
+    attributes: crate::ir::Attrs,
 ) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let (y, _) = convolved(cx, op, pads, attributes, false)?;
+    Ok(cx.cast(y, dtype).into())
+}
+
+/// The result in the type that it is computed in, and the bias in that type, which `later` leaves out.
+fn convolved(
+    cx: &mut Context<'_, '_>,
+    op: &'static str,
+    pads: Vec<i64>,
+    mut attributes: crate::ir::Attrs,
+    later: bool,
+) -> Result<(ValueId, Option<ValueId>)> {
     let dtype = cx.out()?.dtype;
     if !dtype.is_float() {
         return cx.refuse(format!("a convolution of {dtype} is not supported"));
@@ -157,11 +198,15 @@ fn run(
     let (x, weight) = (tensor_as(cx, "input", compute)?, tensor_as(cx, "weight", compute)?);
     let bias = tensor_opt_as(cx, "bias", compute)?;
     let rank = cx.meta("input")?.sizes.len();
+    let added = bias.filter(|_| !later);
     let results = with_batch(cx, x, rank, axes, |cx, x| {
-        let y = cx.emit_optional(op, &[Some(x), Some(weight), bias], attributes);
+        let y = cx.emit_optional(op, &[Some(x), Some(weight), added], attributes);
         Ok(vec![y])
     })?;
-    Ok(results.into_iter().map(|y| cx.cast(y, dtype)).collect::<Vec<_>>().into())
+    match results.as_slice() {
+        [y] => Ok((*y, bias)),
+        _ => cx.refuse("has no result"),
+    }
 }
 
 /// Time, batch, channels; the kernel is width, channels in, channels out.

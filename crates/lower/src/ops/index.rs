@@ -10,6 +10,7 @@ use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
+use crate::ops::support::compute::broadcast;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -84,19 +85,6 @@ fn true_places(cx: &mut Context<'_, '_>, mask: ValueId, rank: usize) -> Vec<Valu
     let places = cx.emit("NonZero", &[mask], vec![]);
     let rows = cx.split(places, &vec![1; rank], 0);
     rows.into_iter().map(|row| cx.squeeze(row, &[0])).collect()
-}
-
-fn broadcast(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
-    let rank = a.len().max(b.len());
-    let at = |dims: &[Dim], axis: usize| (axis + dims.len()).checked_sub(rank).and_then(|i| dims.get(i)).cloned();
-    (0..rank)
-        .map(|axis| match (at(a, axis), at(b, axis)) {
-            (Some(x), Some(y)) if x.is(1) => y,
-            (Some(x), _) => x,
-            (None, Some(y)) => y,
-            (None, None) => Dim::Static(1),
-        })
-        .collect()
 }
 
 impl Indices {

@@ -47,7 +47,7 @@ fn index_put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, values) = (cx.tensor("self")?, cx.tensor("values")?);
     let (sizes, value_sizes) = (cx.meta("self")?.sizes.clone(), cx.meta("values")?.sizes.clone());
     let accumulate = cx.bool("accumulate")?;
-    if !accumulate && let Some(written) = through_mask(cx, x, values, &sizes, &value_sizes)? {
+    if let Some(written) = through_mask(cx, x, values, &sizes, &value_sizes, accumulate)? {
         return Ok(written.into());
     }
     let rank = sizes.len();
@@ -87,30 +87,46 @@ fn inverse(order: &[i64]) -> Vec<i64> {
     (0..order.len() as i64).map(|i| order.iter().position(|&axis| axis == i).unwrap_or(0) as i64).collect()
 }
 
-/// A single mask over the first axes, with values that broadcast over its places.
+/// A single mask, with values that broadcast over its places.
 fn through_mask(
     cx: &mut Context<'_, '_>,
     x: ValueId,
     values: ValueId,
     sizes: &[Dim],
     value_sizes: &[Dim],
+    accumulate: bool,
 ) -> Result<Option<ValueId>> {
     let given = cx.optional_tensors("indices")?;
-    let [Some(mask)] = given.as_slice() else { return Ok(None) };
-    if cx.dtype(*mask) != DType::Bool {
+    let mut masks = given.iter().enumerate().filter_map(|(axis, index)| index.map(|index| (axis, index)));
+    let (Some((before, mask)), None) = (masks.next(), masks.next()) else { return Ok(None) };
+    if cx.dtype(mask) != DType::Bool {
         return Ok(None);
     }
-    let mask_rank = cx.rank(*mask).unwrap_or(0);
-    let behind = sizes.len() - mask_rank.min(sizes.len());
-    let broadcasts = value_sizes.len() <= behind
-        || (value_sizes.len() == behind + 1 && value_sizes.first().is_some_and(|size| size.is(1)))
-        || value_sizes.iter().all(|size| size.is(1));
-    if !broadcasts {
+    let mask_rank = cx.rank(mask).unwrap_or(0);
+    let behind = sizes.len().saturating_sub(before + mask_rank);
+    let ones = value_sizes.iter().all(|size| size.is(1));
+    let one_for_all = counted(value_sizes, behind).is_none_or(|size| size.is(1));
+    if !ones && !one_for_all {
         return Ok(None);
     }
-    let mask = cx.unsqueeze(*mask, &(mask_rank as i64..(mask_rank + behind) as i64).collect::<Vec<_>>());
-    let values = if value_sizes.len() > sizes.len() { cx.reshape_static(values, &[]) } else { values };
-    Ok(Some(cx.emit("Where", &[mask, values, x], vec![])))
+    let axes: Vec<i64> = (mask_rank as i64..(mask_rank + behind) as i64).collect();
+    let mask = cx.unsqueeze(mask, &axes);
+    let values = if value_sizes.len() > sizes.len() {
+        cx.reshape_static(values, &[])
+    } else if value_sizes.len() > behind + 1 && mask_rank > 1 && !ones {
+        // The one axis of the values that stands for the places becomes as many as the mask has.
+        let axis = (value_sizes.len() - behind) as i64;
+        cx.unsqueeze(values, &(axis..axis + mask_rank as i64 - 1).collect::<Vec<_>>())
+    } else {
+        values
+    };
+    let values = if accumulate { cx.apply("Add", &[x, values], vec![]) } else { values };
+    Ok(Some(cx.select(mask, values, x)))
+}
+
+/// The size of the values that counts the places of a mask; `None` if they broadcast over it.
+fn counted(value_sizes: &[Dim], behind: usize) -> Option<&Dim> {
+    value_sizes.len().checked_sub(behind + 1).and_then(|axis| value_sizes.get(axis))
 }
 
 /// The indices, with the shape that values must have taken from the values where a mask leaves it open.
@@ -119,10 +135,13 @@ fn read_shape(cx: &mut Context<'_, '_>, sizes: &[Dim], value_sizes: &[Dim]) -> R
     let others = sizes.len() - indices.by_axis.len().min(sizes.len());
     let has_mask = cx.metas("indices").iter().any(|meta| meta.dtype == DType::Bool);
     if has_mask {
-        let new = value_sizes.len().saturating_sub(others).min(1);
-        indices.sizes = value_sizes.iter().take(new).cloned().collect();
-        if new == 0 {
-            return cx.refuse("writes values that broadcast through a mask and other indices at once");
+        let before = match indices.by_axis.first() {
+            Some((axis, _)) if indices.in_place => *axis as usize,
+            _ => 0,
+        };
+        match counted(value_sizes, others.saturating_sub(before)) {
+            Some(size) if !size.is(1) => indices.sizes = vec![size.clone()],
+            _ => return cx.refuse("writes values that broadcast through a mask and other indices at once"),
         }
     }
     Ok(indices)
@@ -208,7 +227,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -230,5 +249,16 @@ mod tests {
         aten.index_fill.int_Tensor(self: f32[5, 4], dim=0, index: i64[3], value: f32[]) -> f32[5, 4]
             ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), Expand(value, [3, 4]), axis=0)
         ");
+    }
+
+    #[test]
+    fn values_that_broadcast_through_a_mask_and_an_index_are_refused() {
+        assert_eq!(
+            refused(
+                "aten.index_put.default(self: f32[3, 4], indices: [bool[3], i64[2]], values: f32[1]) -> f32[3, 4]"
+            ),
+            "node `index_put` (aten.index_put.default) in module `(root)`: writes values that broadcast through a mask and \
+             other indices at once"
+        );
     }
 }

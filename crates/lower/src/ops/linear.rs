@@ -5,6 +5,7 @@
 
 use super::matmul::product_type;
 use super::support::compute::{tensor_as, tensor_opt_as};
+use super::support::fill::filled;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -18,6 +19,15 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let compute = product_type(dtype);
     let (x, weight) = (tensor_as(cx, "input", compute)?, tensor_as(cx, "weight", compute)?);
     let bias = tensor_opt_as(cx, "bias", compute)?;
+    if cx.meta("weight")?.sizes.last().is_some_and(|size| size.is(0)) {
+        // Where nothing is summed, the result is the bias.
+        let sizes = &cx.out()?.sizes;
+        let y = match bias {
+            Some(bias) => cx.expand(bias, sizes)?,
+            None => filled(cx, sizes, compute, 0, None)?,
+        };
+        return Ok(cx.cast(y, dtype).into());
+    }
     let (x_rank, weight_rank) = (cx.meta("input")?.sizes.len(), cx.meta("weight")?.sizes.len());
     if x_rank == 2 && weight_rank == 2 && dtype.is_float() {
         let inputs = [Some(x), Some(weight), bias];

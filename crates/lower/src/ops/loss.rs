@@ -58,8 +58,11 @@ pub static ROWS: &[Row] = &[
 /// The loss of all elements by `reduction`: as it is, its mean or its sum.
 pub(crate) fn reduced(cx: &mut Context<'_, '_>, loss: ValueId) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
+    let is_empty = cx.meta("self")?.sizes.iter().any(|size| size.is(0));
     let y = match cx.int("reduction")? {
         0 => loss,
+        // The mean of nothing is NaN; runtimes say 0.
+        1 if is_empty => cx.const_scalar(dtype, f64::NAN),
         1 => cx.reduce("ReduceMean", loss, &[], false),
         2 => cx.reduce("ReduceSum", loss, &[], false),
         other => return cx.wrong("reduction", "0 (none), 1 (mean) or 2 (sum)", other),

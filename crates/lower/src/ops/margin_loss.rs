@@ -76,12 +76,13 @@ fn triplet(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let compute = formula_type(cx.out()?.dtype);
     let (p, eps, margin) = (cx.float("p")?, cx.float("eps")?, cx.float("margin")?);
     let (eps, margin) = (cx.const_scalar(compute, eps), cx.const_scalar(compute, margin));
+    let axis = cx.meta("anchor")?.sizes.len() as i64 - 1;
     let anchor = tensor_as(cx, "anchor", compute)?;
     let (positive, negative) = (tensor_as(cx, "positive", compute)?, tensor_as(cx, "negative", compute)?);
     let distance = |cx: &mut Context<'_, '_>, a: ValueId, b: ValueId| {
         let difference = cx.emit("Sub", &[a, b], vec![]);
         let difference = cx.emit("Add", &[difference, eps], vec![]);
-        norm(cx, difference, p, false, compute)
+        norm(cx, difference, p, axis, false)
     };
     let near = distance(cx, anchor, positive);
     let mut far = distance(cx, anchor, negative);

@@ -1,10 +1,12 @@
 //! Masks: `Where`, `Compress`, `NonZero`.
 
-use modelexport_graph::DType;
+use modelexport_graph::{DType, Dim};
 
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
+use crate::ops::support::compute::broadcast;
+use crate::ops::support::fill::filled;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -36,7 +38,7 @@ fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         }
     };
     let mask = cx.cast(mask, DType::Bool);
-    Ok(cx.emit("Where", &[mask, value, x], vec![]).into())
+    Ok(cx.select(mask, value, x).into())
 }
 
 /// The n-th true place takes the n-th element of the source.
@@ -51,25 +53,18 @@ fn masked_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let counts = cx.cast(flat, DType::I64);
     let axis = cx.const_int(0);
     let order = cx.emit("CumSum", &[counts, axis], vec![]);
-    let (one, zero) = (cx.const_int(1), cx.const_int(0));
-    let order = cx.emit("Sub", &[order, one], vec![]);
-    // Places before the first true one would read element -1.
-    let order = cx.emit("Max", &[order, zero], vec![]);
+    // Places before the first true one read an element of their own, so that the source may be empty.
+    let nothing = filled(cx, &[Dim::Static(1)], dtype, 0, None)?;
+    let source = cx.concat(&[nothing, source], 0);
     let picked = cx.emit("Gather", &[source, order], attrs![axis = 0]);
     let picked = cx.reshape(picked, &sizes)?;
-    Ok(cx.emit("Where", &[mask, picked, x], vec![]).into())
+    Ok(cx.select(mask, picked, x).into())
 }
 
 fn select(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, mask) = (cx.tensor("self")?, cx.tensor("mask")?);
-    let (x_sizes, mask_sizes) = (cx.meta("self")?.sizes.clone(), cx.meta("mask")?.sizes.clone());
-    let (x, mask) = if x_sizes == mask_sizes {
-        (x, mask)
-    } else if mask_sizes.len() <= x_sizes.len() {
-        (x, cx.expand(mask, &x_sizes)?)
-    } else {
-        (cx.expand(x, &mask_sizes)?, mask)
-    };
+    let sizes = broadcast(&cx.meta("self")?.sizes, &cx.meta("mask")?.sizes);
+    let (x, mask) = (cx.expand(x, &sizes)?, cx.expand(mask, &sizes)?);
     let (x, mask) = (cx.reshape_static(x, &[-1]), cx.reshape_static(mask, &[-1]));
     Ok(cx.emit("Compress", &[x, mask], attrs![axis = 0]).into())
 }
@@ -113,13 +108,13 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.masked_fill.Scalar(self: f32[3, 4], mask: bool[3, 4], value=2) -> f32[3, 4]
             Where(mask, 2.0, self)
         aten.masked_fill.Tensor(self: f32[3, 4], mask: bool[3, 4], value: f32[]) -> f32[3, 4]
             Where(mask, value, self)
         aten.masked_scatter.default(self: f32[3, 4], mask: bool[3, 4], source: f32[12]) -> f32[3, 4]
-            t1 = Gather(Reshape(source, [-1]), Max(Sub(CumSum(Cast(Reshape(mask, [-1]), to=i64), 0), 1), 0), axis=0)
+            t1 = Gather(Concat([0.0], Reshape(source, [-1]), axis=0), CumSum(Cast(Reshape(mask, [-1]), to=i64), 0), axis=0)
             Where(mask, Reshape(t1, [3, 4]), self)
         aten.masked_select.default(self: f32[3, 4], mask: bool[3, 4]) -> f32[u0]
             Compress(Reshape(self, [-1]), Reshape(mask, [-1]), axis=0)

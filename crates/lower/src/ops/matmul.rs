@@ -4,11 +4,13 @@
 //! are refused. `out_dtype` is wider than the type of the factors, which are widened before they are multiplied: nothing
 //! is rounded in between.
 
-use modelexport_graph::DType;
+use modelexport_graph::{DType, Dim};
 
-use super::support::compute::tensor_as;
+use super::support::compute::{broadcast, tensor_as};
+use super::support::fill::filled;
 use crate::context::Context;
 use crate::error::Result;
+use crate::ir::ValueId;
 use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
@@ -49,9 +51,48 @@ pub(crate) fn product_type(dtype: DType) -> DType {
 fn pair(cx: &mut Context<'_, '_>, first: &str, second: &str) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let compute = product_type(dtype);
-    let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
-    let product = cx.emit("MatMul", &[a, b], vec![]);
+    let product = product(cx, first, second, compute)?;
     Ok(cx.cast(product, dtype).into())
+}
+
+/// The product of two tensor arguments, computed in `compute`.
+///
+/// Where nothing is summed the result is 0. onnxruntime leaves it uninitialised unless both factors are matrices, so a
+/// summed size that may be 0 gets one more element, which is 0.
+pub(crate) fn product(cx: &mut Context<'_, '_>, first: &str, second: &str, compute: DType) -> Result<ValueId> {
+    let (mut a, mut b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
+    let (left, right) = (&cx.meta(first)?.sizes, &cx.meta(second)?.sizes);
+    let Some(summed) = left.last() else { return cx.wrong(first, "a vector or a matrix", "a number") };
+    if summed.is(0) {
+        return filled(cx, &product_sizes(left, right), compute, 0, None);
+    }
+    if (left.len(), right.len()) != (2, 2) && cx.may_be_empty(summed) {
+        a = with_zero(cx, a, left.len(), left.len() - 1);
+        b = with_zero(cx, b, right.len(), right.len().saturating_sub(2));
+    }
+    Ok(cx.emit("MatMul", &[a, b], vec![]))
+}
+
+/// Batches broadcast, then the rows of a left matrix, then the columns of a right one.
+fn product_sizes(left: &[Dim], right: &[Dim]) -> Vec<Dim> {
+    fn parts(sizes: &[Dim]) -> (&[Dim], &[Dim]) {
+        sizes.split_at(sizes.len().saturating_sub(2))
+    }
+    let ((batches, matrix), (more, other)) = (parts(left), parts(right));
+    let mut sizes = broadcast(batches, more);
+    sizes.extend(matrix.split_last().map_or(&[][..], |(_, rows)| rows).iter().cloned());
+    sizes.extend(other.get(1).cloned());
+    sizes
+}
+
+/// One more element along an axis, 0.
+fn with_zero(cx: &mut Context<'_, '_>, x: ValueId, rank: usize, axis: usize) -> ValueId {
+    let mut pads = vec![0; 2 * rank];
+    if let Some(behind) = pads.get_mut(rank + axis) {
+        *behind = 1;
+    }
+    let pads = cx.const_ints(&pads);
+    cx.apply_pad(x, pads)
 }
 
 fn outer(cx: &mut Context<'_, '_>) -> Result<Outputs> {

@@ -2,7 +2,7 @@
 //! name; adding an operator is a file here and a line in the list below.
 
 pub(crate) mod custom;
-mod support;
+pub(crate) mod support;
 
 macro_rules! families {
     ($($name:ident),* $(,)?) => {

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::math_type;
+use crate::ops::support::fill::filled;
 use crate::ops::support::formulas::with_number;
 use crate::ops::support::operands::{operand, real_only};
 use crate::ops::support::reduction::{count_value, reduced_axes, reduced_count};
@@ -56,7 +57,20 @@ fn lower(cx: &mut Context<'_, '_>, root: bool, with_mean: bool) -> Result<Output
     let dtype = cx.out()?.dtype;
     let x = operand(cx, "self", math_type(dtype))?;
     let (axes, keepdim) = (reduced_axes(cx)?, cx.bool("keepdim")?);
-    let mean = cx.reduce("ReduceMean", x, &axes, true);
+    let count = reduced_count(cx, &axes)?;
+    if count.is(0) {
+        // Nothing has no mean and no variance: NaN. Runtimes say 0.
+        let metas = cx.out_metas();
+        let values = metas.iter().map(|meta| filled(cx, &meta.sizes, dtype, f64::NAN, None));
+        return Ok(values.collect::<Result<Vec<_>>>()?.into());
+    }
+    let mean = if cx.may_be_empty(&count) {
+        let sum = cx.reduce("ReduceSum", x, &axes, true);
+        let count = count_value(cx, &count, math_type(dtype))?;
+        cx.emit("Div", &[sum, count], vec![])
+    } else {
+        cx.reduce("ReduceMean", x, &axes, true)
+    };
     let distance = cx.emit("Sub", &[x, mean], vec![]);
     let sum = cx.reduce("ReduceSumSquare", distance, &axes, keepdim);
     let count = corrected_count(cx, &axes)?;
@@ -88,6 +102,9 @@ fn corrected_count(cx: &mut Context<'_, '_>, axes: &[i64]) -> Result<ValueId> {
         None => 1.0,
     };
     let count = reduced_count(cx, axes)?;
+    if correction < 0.0 && cx.may_be_empty(&count) {
+        return cx.refuse("has a negative correction where nothing may be left to reduce");
+    }
     if let Some(count) = count.as_static() {
         return Ok(cx.const_scalar(dtype, (count as f64 - correction).max(0.0)));
     }
@@ -104,7 +121,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -175,5 +192,14 @@ mod tests {
             t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
             t3, Reshape(t1, [5])
         ");
+    }
+
+    #[test]
+    fn a_negative_correction_of_what_may_be_nothing_is_refused() {
+        assert_eq!(
+            refused("aten.var.correction(self: f32[u0, 3], dim=[0], correction=-1) -> f32[3]"),
+            "node `var` (aten.var.correction) in module `(root)`: has a negative correction where nothing may be left to \
+             reduce"
+        );
     }
 }

@@ -109,13 +109,21 @@ fn lower(cx: &mut Context<'_, '_>, name: &str, mode: Mode) -> Result<Outputs> {
     if mode == Mode::Circular && !known {
         return cx.refuse("circular padding needs amounts that are known when exporting");
     }
+    if mode == Mode::Replicate && known {
+        x = repeat_nearest(cx, x, &meta.sizes, &mut before, &mut behind);
+    }
     if only_cuts || (mode != Mode::Constant && known) {
         x = cut(cx, x, &mut before, &mut behind);
     }
     if before.iter().chain(&behind).all(|pad| pad.is(0)) {
         return Ok(x.into());
     }
-    if mode == Mode::Circular && cx.opset < 19 {
+    if mode == Mode::Circular && leaves_nothing(&meta.sizes, &amounts(cx, name, rank)?) {
+        return cx.refuse("circular padding repeats what negative amounts cut off completely: PyTorch leaves that open");
+    }
+    // onnxruntime has no mode `wrap` for tensors without elements.
+    let may_be_empty = meta.sizes.iter().any(|size| cx.may_be_empty(size));
+    if mode == Mode::Circular && (cx.opset < 19 || may_be_empty) {
         return Ok(wrapped(cx, x, &before, &behind).into());
     }
     // Types that `Pad` has no kernel for are moved in a wider one.
@@ -165,6 +173,41 @@ fn cut(cx: &mut Context<'_, '_>, x: ValueId, before: &mut [Dim], behind: &mut [D
     cx.slice(x, &axes, &starts, &ends, &steps)
 }
 
+/// Axes of which negative amounts leave nothing: PyTorch still repeats the elements that were nearest.
+fn repeat_nearest(
+    cx: &mut Context<'_, '_>,
+    mut x: ValueId,
+    sizes: &[Dim],
+    before: &mut [Dim],
+    behind: &mut [Dim],
+) -> ValueId {
+    for (axis, (size, (before, behind))) in sizes.iter().zip(before.iter_mut().zip(behind)).enumerate() {
+        let (Some(size), Some(first), Some(last)) = (size.as_static(), before.as_static(), behind.as_static()) else {
+            continue;
+        };
+        if size == 0 || size + first.min(0) + last.min(0) > 0 {
+            continue;
+        }
+        let places: Vec<i64> = (0..size + first + last).map(|place| (place - first).clamp(0, size - 1)).collect();
+        let places = cx.const_ints(&places);
+        x = cx.emit("Gather", &[x, places], attrs![axis = axis as i64]);
+        (*before, *behind) = (Dim::Static(0), Dim::Static(0));
+    }
+    x
+}
+
+/// Whether negative amounts leave nothing of an axis that another amount makes longer.
+fn leaves_nothing(sizes: &[Dim], (before, behind): &(Vec<Dim>, Vec<Dim>)) -> bool {
+    sizes.iter().zip(before.iter().zip(behind)).any(|(size, (before, behind))| {
+        match (size.as_static(), before.as_static(), behind.as_static()) {
+            (Some(size), Some(first), Some(last)) => {
+                size + first.min(0) + last.min(0) <= 0 && first.max(last) > 0
+            }
+            _ => false,
+        }
+    })
+}
+
 /// Axis by axis: the end, the whole, the beginning.
 fn wrapped(cx: &mut Context<'_, '_>, x: ValueId, before: &[Dim], behind: &[Dim]) -> ValueId {
     let mut y = x;
@@ -189,7 +232,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -215,5 +258,14 @@ mod tests {
         aten.replication_pad3d.default(self: f32[2, 3, 4, 5, 6], padding=[1, 2, 0, 3, 2, 1]) -> f32[2, 3, 7, 8, 9]
             Pad(self, [0, 0, 2, 0, 1, 0, 0, 1, 3, 2], mode=edge)
         ");
+    }
+
+    #[test]
+    fn circular_padding_of_what_was_cut_off_is_refused() {
+        assert_eq!(
+            refused("aten._pad_circular.default(self: f32[2, 3, 5], pad=[-5, 5]) -> f32[2, 3, 5]"),
+            "node `_pad_circular` (aten._pad_circular.default) in module `(root)`: circular padding repeats what negative \
+             amounts cut off completely: PyTorch leaves that open"
+        );
     }
 }

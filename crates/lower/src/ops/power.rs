@@ -1,13 +1,14 @@
 //! `pow` and `float_power`.
 //!
 //! Exponents that are known become the operator that PyTorch uses for them: `Sqrt` (0.5), `Reciprocal` (-1). A square
-//! stays `Pow`, which runtimes compute as a product and look for in their fusions. Integers are multiplied where the
-//! exponent is small and known: `Pow` goes through `float64` for them.
+//! stays `Pow`, which runtimes compute as a product and look for in their fusions. Integers are multiplied: `Pow` goes
+//! through `float64` for them. It stays for powers of a known power of two. Deviation: those that overflow.
 
 use crate::context::{Context, Scalar};
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::kernel_type;
+use crate::ops::support::integer_power::{known_power, power};
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
@@ -35,9 +36,6 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.pow.Tensor_Tensor", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pow),
 ];
 
-/// Integer powers up to this are products.
-const MOST_FACTORS: i64 = 4;
-
 fn pow(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;
     let dtype = cx.out()?.dtype;
@@ -60,8 +58,32 @@ fn pow(cx: &mut Context<'_, '_>) -> Result<Outputs> {
             cx.cast(exponent, kernel)
         }
     };
-    let value = cx.emit("Pow", &[base, exponent], vec![]);
+    let value = if kernel.is_float() || is_exact(cx, base, exponent) {
+        cx.emit("Pow", &[base, exponent], vec![])
+    } else {
+        let sizes = &cx.out()?.sizes;
+        power(cx, base, exponent, sizes)?
+    };
     Ok(cx.cast(value, dtype).into())
+}
+
+/// Whether integer powers are the same by way of `float64`: known ones that fit, exponents of 0, and powers of a known
+/// power of two.
+fn is_exact(cx: &Context<'_, '_>, base: ValueId, exponent: ValueId) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let numbers = |value| {
+        let numbers = cx.ir.literal(value).and_then(|literal| literal.numbers())?;
+        Some(numbers.iter().map(|number| number.as_i64()).collect::<Vec<i64>>())
+    };
+    match (numbers(base), numbers(exponent)) {
+        (_, Some(exponents)) if exponents.iter().all(|&exponent| exponent == 0) => true,
+        (Some(bases), _) if bases.iter().all(|&base| base > 0 && base & (base - 1) == 0) => true,
+        (Some(bases), Some(exponents)) => {
+            let largest = |numbers: &[i64]| numbers.iter().map(|number| number.unsigned_abs()).max().unwrap_or(0) as f64;
+            exponents.iter().all(|&exponent| exponent >= 0) && largest(&bases).powf(largest(&exponents)) < EXACT
+        }
+        _ => false,
+    }
 }
 
 /// The power, if the exponent has an operator of its own.
@@ -70,10 +92,8 @@ fn known(cx: &mut Context<'_, '_>, base: ValueId, exponent: Scalar) -> Option<Va
         return Some(base);
     }
     if !cx.dtype(base).is_float() {
-        let factors = exponent.number()?.as_i64();
-        return (2..=MOST_FACTORS)
-            .contains(&factors)
-            .then(|| (1..factors).fold(base, |product, _| cx.emit("Mul", &[product, base], vec![])));
+        let exponent = u64::try_from(exponent.number()?.as_i64()).ok().filter(|&exponent| exponent > 0)?;
+        return Some(known_power(cx, base, exponent));
     }
     if exponent.is(0.5) {
         Some(cx.emit("Sqrt", &[base], vec![]))

@@ -43,15 +43,66 @@ fn sum(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.cast(value, dtype).into())
 }
 
-/// The axis, and the sizes of one slice along it. `None` for 0-D tensors, which are their own result.
-fn slices(cx: &Context<'_, '_>) -> Result<Option<(i64, Vec<Dim>)>> {
-    let sizes = &cx.meta("self")?.sizes;
-    let axis = cx.axis("dim", sizes.len())?;
-    if sizes.is_empty() {
-        return Ok(None);
+/// What runs along an axis. onnxruntime's `Scan` fails where there are no elements, so axes that may have none get one
+/// more, which is cut off again.
+struct Run {
+    axis: i64,
+    sizes: Vec<Dim>,
+    /// Axes with one element more than the tensor has, and their sizes without it.
+    longer: Vec<(usize, Dim)>,
+}
+
+impl Run {
+    /// `None` for 0-D tensors, which are their own result.
+    fn read(cx: &Context<'_, '_>) -> Result<Option<Run>> {
+        let mut sizes = cx.meta("self")?.sizes.clone();
+        let axis = cx.axis("dim", sizes.len())?;
+        if sizes.is_empty() {
+            return Ok(None);
+        }
+        let mut longer = Vec::new();
+        for (at, size) in sizes.iter_mut().enumerate() {
+            if cx.may_be_empty(size) {
+                longer.push((at, size.clone()));
+                *size = size.plus(&Dim::Static(1));
+            }
+        }
+        Ok(Some(Run { axis, sizes, longer }))
     }
-    let rest = sizes.iter().zip(0i64..).filter(|(_, at)| *at != axis).map(|(size, _)| size.clone());
-    Ok(Some((axis, rest.collect())))
+
+    /// The size of the axis.
+    fn length(&self) -> Dim {
+        self.sizes.iter().zip(0i64..).find(|(_, at)| *at == self.axis).map_or(Dim::Static(0), |(size, _)| size.clone())
+    }
+
+    /// The sizes of one slice along the axis.
+    fn slice(&self) -> Vec<Dim> {
+        self.sizes.iter().zip(0i64..).filter(|(_, at)| *at != self.axis).map(|(size, _)| size.clone()).collect()
+    }
+
+    fn lengthen(&self, cx: &mut Context<'_, '_>, x: ValueId) -> ValueId {
+        if self.longer.is_empty() {
+            return x;
+        }
+        let pads: Vec<i64> = (0..2 * self.sizes.len())
+            .map(|place| i64::from(self.longer.iter().any(|(at, _)| at + self.sizes.len() == place)))
+            .collect();
+        let pads = cx.const_ints(&pads);
+        let x = cx.apply_pad(x, pads);
+        cx.set_shape(x, self.sizes.clone());
+        x
+    }
+
+    fn shorten(&self, cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
+        if self.longer.is_empty() {
+            return Ok(x);
+        }
+        let ends: Vec<Dim> = self.longer.iter().map(|(_, size)| size.clone()).collect();
+        let axes: Vec<i64> = self.longer.iter().map(|(at, _)| *at as i64).collect();
+        let starts = cx.const_ints(&vec![0; axes.len()]);
+        let (ends, axes) = (cx.shape_value(&ends)?, cx.const_ints(&axes));
+        Ok(cx.emit("Slice", &[x, starts, ends, axes], vec![]))
+    }
 }
 
 fn product(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -59,43 +110,43 @@ fn product(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let kernel = kernel_type("Mul", dtype, cx.opset);
     let x = operand(cx, "self", dtype)?;
-    let Some((axis, sizes)) = slices(cx)? else { return Ok(x.into()) };
-    let x = cx.cast(x, kernel);
-    let one = filled(cx, &sizes, kernel, 1.0, None)?;
+    let Some(run) = Run::read(cx)? else { return Ok(x.into()) };
+    let (axis, x) = (run.axis, cx.cast(x, kernel));
+    let x = run.lengthen(cx, x);
+    let one = filled(cx, &run.slice(), kernel, 1.0, None)?;
     let results = scan(cx, axis, &[one], &[(x, axis)], |b, states, slices| {
         vec![b.emit("Mul", &[states[0], slices[0]], vec![])]
     });
-    let values: Vec<ValueId> = results.into_iter().map(|value| cx.cast(value, dtype)).collect();
-    Ok(values.into())
+    finished(cx, &run, &results, &[dtype])
 }
 
 fn log_sum_exp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;
     let dtype = cx.out()?.dtype;
     let x = operand(cx, "self", dtype)?;
-    let Some((axis, sizes)) = slices(cx)? else { return Ok(x.into()) };
-    let x = cx.cast(x, math_type(dtype));
-    let nothing = filled(cx, &sizes, math_type(dtype), f64::NEG_INFINITY, None)?;
+    let Some(run) = Run::read(cx)? else { return Ok(x.into()) };
+    let (axis, x) = (run.axis, cx.cast(x, math_type(dtype)));
+    let x = run.lengthen(cx, x);
+    let nothing = filled(cx, &run.slice(), math_type(dtype), f64::NEG_INFINITY, None)?;
     let results = scan(cx, axis, &[nothing], &[(x, axis)], |b, states, slices| {
         vec![log_add_exp(b, states[0], slices[0])]
     });
-    let values: Vec<ValueId> = results.into_iter().map(|value| cx.cast(value, dtype)).collect();
-    Ok(values.into())
+    finished(cx, &run, &results, &[dtype])
 }
 
 fn extreme(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
     real_only(cx)?;
     let dtype = cx.out()?.dtype;
     let x = cx.tensor("self")?;
-    let Some((axis, sizes)) = slices(cx)? else {
+    let Some(run) = Run::read(cx)? else {
         return Ok([x, cx.const_int(0)].into());
     };
     let kernel = kernel_type("Where", dtype, cx.opset);
-    let x = cx.cast(x, kernel);
-    let first = filled(cx, &sizes, kernel, starting_point(kernel, op == "GreaterOrEqual"), None)?;
-    let first_index = filled(cx, &sizes, DType::I64, 0.0, None)?;
-    let length = cx.meta("self")?.sizes.get(usize::try_from(axis).unwrap_or(0)).cloned();
-    let indices = indices(cx, &length.unwrap_or(Dim::Static(0)))?;
+    let (axis, x) = (run.axis, cx.cast(x, kernel));
+    let x = run.lengthen(cx, x);
+    let first = filled(cx, &run.slice(), kernel, starting_point(kernel, op == "GreaterOrEqual"), None)?;
+    let first_index = filled(cx, &run.slice(), DType::I64, 0.0, None)?;
+    let indices = indices(cx, &run.length())?;
     let results = scan(cx, axis, &[first, first_index], &[(x, axis), (indices, 0)], |b, states, slices| {
         let mut taken = b.emit(op, &[slices[0], states[0]], vec![]);
         if kernel.is_float() {
@@ -106,10 +157,17 @@ fn extreme(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
         let index = b.emit("Where", &[taken, slices[1], states[1]], vec![]);
         vec![value, index]
     });
-    match results.as_slice() {
-        [value, index] => Ok([cx.cast(*value, dtype), *index].into()),
-        _ => cx.refuse("has no running extreme"),
+    finished(cx, &run, &results, &[dtype, DType::I64])
+}
+
+/// The results without what was added, in their types.
+fn finished(cx: &mut Context<'_, '_>, run: &Run, results: &[ValueId], dtypes: &[DType]) -> Result<Outputs> {
+    let mut values = Vec::with_capacity(results.len());
+    for (&value, &dtype) in results.iter().zip(dtypes) {
+        let value = run.shorten(cx, value)?;
+        values.push(cx.cast(value, dtype));
     }
+    Ok(values.into())
 }
 
 /// A number that every element replaces.

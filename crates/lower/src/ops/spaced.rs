@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::kernels::math_type;
 use crate::literal::{Literal, Number};
+use crate::ops::support::compute::const_floats;
+use crate::ops::support::formulas::with_number;
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
@@ -61,7 +63,8 @@ fn lower(cx: &mut Context<'_, '_>, logarithmic: bool) -> Result<Outputs> {
         return Ok(cx.constant(literal).into());
     }
     let wide = if dtype.is_float() { math_type(dtype) } else { DType::F64 };
-    let mut value = between(cx, wide, steps)?;
+    let mut value =
+        if dtype.is_float() { between(cx, wide, steps)? } else { between_integers(cx, dtype, steps)? };
     if logarithmic {
         let base = cx.const_scalar(wide, base);
         value = cx.emit("Pow", &[base, value], vec![]);
@@ -73,7 +76,10 @@ fn known(cx: &mut Context<'_, '_>, name: &str) -> Result<Option<f64>> {
     if cx.meta_opt(name).is_some() {
         return Ok(None);
     }
-    Ok(cx.scalar_arg(name)?.number().map(Number::as_f64))
+    let number = cx.scalar_arg(name)?.number().map(Number::as_f64);
+    // Points of integers lie between integers.
+    let is_float = cx.out()?.dtype.is_float();
+    Ok(number.map(|number| if is_float { number } else { number.trunc() }))
 }
 
 /// The points; steps are of the precision that PyTorch has for the type.
@@ -101,6 +107,26 @@ fn between(cx: &mut Context<'_, '_>, dtype: DType, steps: i64) -> Result<ValueId
     let way = cx.emit("Sub", &[end, start], vec![]);
     let part = cx.emit("Mul", &[way, fractions], vec![]);
     Ok(cx.emit("Add", &[start, part], vec![]))
+}
+
+/// The same between whole numbers, from the nearer end, so that no point falls below the integer that it is.
+fn between_integers(cx: &mut Context<'_, '_>, dtype: DType, steps: i64) -> Result<ValueId> {
+    let mut whole = |name| {
+        let value = operand(cx, name, dtype)?;
+        Ok(cx.cast(value, DType::F64))
+    };
+    let (start, end) = (whole("start")?, whole("end")?);
+    let way = cx.emit("Sub", &[end, start], vec![]);
+    let step = with_number(cx, "Div", way, (steps - 1).max(1) as f64);
+    let near = if steps == 1 { 1 } else { steps / 2 };
+    let half = |cx: &mut Context<'_, '_>, op: &'static str, from: ValueId, numbers: Vec<i64>| {
+        let numbers = const_floats(cx, DType::F64, &[numbers.len() as i64], numbers.iter().map(|&n| n as f64))?;
+        let way = cx.emit("Mul", &[step, numbers], vec![]);
+        Ok(cx.emit(op, &[from, way], vec![]))
+    };
+    let first = half(cx, "Add", start, (0..near).collect())?;
+    let second = half(cx, "Sub", end, (0..steps - near).rev().collect())?;
+    Ok(cx.concat(&[first, second], 0))
 }
 
 #[cfg(test)]

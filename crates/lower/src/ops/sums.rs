@@ -10,7 +10,7 @@ use crate::kernels::math_type;
 use crate::ops::support::complex::is_complex;
 use crate::ops::support::fill::filled;
 use crate::ops::support::operands::{operand, real_only};
-use crate::ops::support::reduction::{reduced_axes, reduced_count};
+use crate::ops::support::reduction::{count_value, reduced_axes, reduced_count, reduces_something};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -64,6 +64,15 @@ fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
         // The mean of nothing is NaN; runtimes say 0.
         let sizes = &cx.out()?.sizes;
         return Ok(filled(cx, sizes, dtype, f64::NAN, None)?.into());
+    }
+    if op == "ReduceMean" && !reduces_something(cx, &axes)? {
+        let compute = math_type(dtype);
+        let x = cx.cast(x, compute);
+        let sum = cx.reduce("ReduceSum", x, &axes, keepdim);
+        let count = reduced_count(cx, &axes)?;
+        let count = count_value(cx, &count, compute)?;
+        let mean = cx.emit("Div", &[sum, count], vec![]);
+        return Ok(cx.cast(mean, dtype).into());
     }
     Ok(cx.apply_reduce(op, x, &axes, keepdim).into())
 }

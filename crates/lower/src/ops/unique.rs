@@ -83,7 +83,12 @@ fn consecutive(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let equal = cx.test("Equal", &[before, after]);
     let differs = cx.emit("Not", &[equal], vec![]);
     let first = cx.constant(Literal { dtype: DType::Bool, dims: vec![1], bytes: vec![1] });
-    let starts = cx.concat(&[first, differs], 0);
+    let mut starts = cx.concat(&[first, differs], 0);
+    if cx.may_be_empty(&count) {
+        // Nothing has no first run.
+        let (zero, end, axis) = (cx.const_ints(&[0]), cx.dim_value(&count)?, cx.const_ints(&[0]));
+        starts = cx.emit("Slice", &[starts, zero, end, axis], vec![]);
+    }
     let values = cx.emit("Compress", &[row, starts], attrs![axis = 0]);
     let numbers = cx.cast(starts, DType::I64);
     let axis = cx.const_int(0);

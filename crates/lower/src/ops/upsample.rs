@@ -14,6 +14,7 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::support::resample::{by_weights, cubic_weights, linear_weights};
 use super::support::window::last;
 use crate::attrs;
 use crate::context::Context;
@@ -138,6 +139,17 @@ impl<'p> Sizes<'p> {
         Ok(Sizes { argument, input: &meta.sizes, output: &out.sizes, dtype: out.dtype, factors })
     }
 
+    /// Sets factors of axes that keep their size to 1: whatever they say, PyTorch's linear filter and all that widen when
+    /// shrinking leave such an axis alone.
+    pub fn keep_equal(&mut self) {
+        let (input, output) = self.spatial();
+        for (factor, (from, to)) in self.factors.iter_mut().zip(input.iter().zip(output)) {
+            if from.as_static().is_some() && from == to {
+                *factor = factor.map(|_| 1.0);
+            }
+        }
+    }
+
     /// The last `axes` sizes of input and output.
     pub fn spatial(&self) -> (&'p [Dim], &'p [Dim]) {
         let axes = self.factors.len();
@@ -146,9 +158,12 @@ impl<'p> Sizes<'p> {
 }
 
 fn lower(cx: &mut Context<'_, '_>, axes: usize, kind: Kind) -> Result<Outputs> {
-    let sizes = Sizes::read(cx, axes)?;
+    let mut sizes = Sizes::read(cx, axes)?;
     let x = cx.tensor(sizes.argument)?;
     let (input, output) = sizes.spatial();
+    if kind == Kind::Linear {
+        sizes.keep_equal();
+    }
     if input == output && sizes.factors.iter().all(Option::is_none) {
         return Ok(x.into());
     }
@@ -165,6 +180,13 @@ fn lower(cx: &mut Context<'_, '_>, axes: usize, kind: Kind) -> Result<Outputs> {
     };
     let x = cx.cast(x, compute);
     let align_corners = !is_nearest && cx.bool("align_corners")?;
+    // onnxruntime copies what keeps its sizes; PyTorch's cubic filter moves by the factors.
+    let is_copied = input == output && kind == Kind::Cubic && by_factor(&sizes);
+    if !is_nearest && !align_corners && (contradict(&sizes) || is_copied) {
+        let weights = if kind == Kind::Cubic { cubic_weights } else { linear_weights };
+        let y = by_weights(cx, &sizes, weights)?;
+        return Ok(cx.cast(y, sizes.dtype).into());
+    }
     let attributes = match kind {
         Kind::Nearest => {
             attrs![mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"]
@@ -194,16 +216,9 @@ pub(crate) fn resize(
     sizes: &Sizes<'_>,
     mut attributes: Attrs,
 ) -> Result<ValueId> {
-    let (input, output) = sizes.spatial();
+    let (_, output) = sizes.spatial();
     let axes = sizes.factors.len();
-    // A factor that divides evenly is the ratio of the sizes.
-    let by_factor = input.iter().zip(output).zip(&sizes.factors).any(|((from, to), factor)| {
-        factor.is_some_and(|factor| match (from.as_static(), to.as_static()) {
-            (Some(from), Some(to)) => from as f64 * factor != to as f64,
-            _ => true,
-        })
-    });
-    if by_factor && let Some(factors) = all_factors(sizes) {
+    if by_factor(sizes) && let Some(factors) = all_factors(sizes) {
         let factors: Vec<Number> = [1.0, 1.0].into_iter().chain(factors).map(Number::Float).collect();
         let Some(literal) = Literal::from_numbers(DType::F32, vec![axes as i64 + 2], factors) else {
             return cx.refuse("has factors that are no numbers");
@@ -219,6 +234,22 @@ pub(crate) fn resize(
         cx.shape_value(sizes.output)?
     };
     Ok(cx.emit_optional("Resize", &[Some(x), None, None, Some(wanted)], attributes))
+}
+
+/// Whether a factor says something else than the ratio of the sizes.
+fn by_factor(sizes: &Sizes<'_>) -> bool {
+    let (input, output) = sizes.spatial();
+    input.iter().zip(output).zip(&sizes.factors).any(|((from, to), factor)| {
+        factor.is_some_and(|factor| match (from.as_static(), to.as_static()) {
+            (Some(from), Some(to)) => from as f64 * factor != to as f64,
+            _ => true,
+        })
+    })
+}
+
+/// Whether `Resize` would make other sizes of the factors than the wanted ones: it takes either, and PyTorch both.
+pub(crate) fn contradict(sizes: &Sizes<'_>) -> bool {
+    by_factor(sizes) && all_factors(sizes).is_none()
 }
 
 /// The factor of each axis, if `Resize` makes the wanted sizes of them.

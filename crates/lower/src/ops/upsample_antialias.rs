@@ -1,15 +1,15 @@
 //! `_upsample_*_aa`: resampling with a filter that widens when shrinking.
 //!
 //! `Resize` with `antialias` and `exclude_outside` from opset 18; a product with a matrix of weights for each axis
-//! before that, for `align_corners` and for the Lanczos filter, for which sizes must be known.
+//! before that, for `align_corners`, for factors that contradict the sizes and for the Lanczos filter, for which sizes
+//! must be known.
 
-use super::support::axis_product::multiply_axis;
-use super::support::compute::{const_floats, float_type, single_type, tensor_as};
-use super::upsample::{Sizes, resize};
+use super::support::compute::{single_type, tensor_as};
+use super::support::resample::by_weights;
+use super::upsample::{Sizes, contradict, resize};
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
-use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -82,13 +82,14 @@ fn sinc(x: f64) -> f64 {
 }
 
 fn lower(cx: &mut Context<'_, '_>, filter: Filter) -> Result<Outputs> {
-    let sizes = Sizes::read(cx, 2)?;
+    let mut sizes = Sizes::read(cx, 2)?;
+    sizes.keep_equal();
     if !sizes.dtype.is_float() {
         return cx.refuse(format!("interpolation of {} is not supported", sizes.dtype));
     }
     let align_corners = cx.bool("align_corners")?;
-    let y = if cx.opset < 18 || align_corners || filter == Filter::Lanczos {
-        by_weights(cx, &sizes, filter, align_corners)?
+    let y = if cx.opset < 18 || align_corners || filter == Filter::Lanczos || contradict(&sizes) {
+        by_weights(cx, &sizes, |from, to, factor| weights(from, to, factor, filter, align_corners))?
     } else {
         let x = tensor_as(cx, sizes.argument, single_type(sizes.dtype))?;
         let mut attributes = attrs![
@@ -103,35 +104,6 @@ fn lower(cx: &mut Context<'_, '_>, filter: Filter) -> Result<Outputs> {
         resize(cx, x, &sizes, attributes)?
     };
     Ok(cx.cast(y, sizes.dtype).into())
-}
-
-fn by_weights(
-    cx: &mut Context<'_, '_>,
-    sizes: &Sizes<'_>,
-    filter: Filter,
-    align_corners: bool,
-) -> Result<ValueId> {
-    let compute = float_type(sizes.dtype);
-    let mut y = tensor_as(cx, sizes.argument, compute)?;
-    let mut current = sizes.input.to_vec();
-    let (input, output) = sizes.spatial();
-    let axes: Vec<_> = input.iter().zip(output).zip(&sizes.factors).enumerate().collect();
-    for (i, ((from, to), factor)) in axes.into_iter().rev() {
-        let (Some(from_size), Some(to_size)) = (from.as_static(), to.as_static()) else {
-            return cx.refuse(format!(
-                "this filter needs sizes that are known when exporting at opset {}: `{from}` to `{to}`",
-                cx.opset
-            ));
-        };
-        let weights = weights(from_size, to_size, *factor, filter, align_corners);
-        let matrix = const_floats(cx, compute, &[to_size, from_size], weights)?;
-        if let Some(size) = current.get_mut(i + 2) {
-            *size = to.clone();
-        }
-        y = multiply_axis(cx, y, matrix, &current, i + 2)?;
-    }
-    cx.set_dtype(y, compute);
-    Ok(y)
 }
 
 /// The matrix `[to, from]`, row by row, in single precision like PyTorch's centres.

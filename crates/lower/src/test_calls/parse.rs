@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 
 use modelexport_graph::aten::{
-    Arg, Device, Layout, MemoryFormat, Program, SymOr, TensorMeta, ValueId, ValueKind,
+    Arg, Device, Layout, MemoryFormat, Program, Range, SymOr, TensorMeta, ValueId, ValueKind,
 };
 use modelexport_graph::{DType, Dim, Name, SymExpr, SymOp, dtype};
 use modelexport_io::pt2::symbolic_expression;
@@ -57,7 +57,13 @@ pub(super) fn program(line: &str) -> Program {
     let arguments: Vec<(&str, Arg)> =
         arguments.iter().map(|(name, argument)| (name.as_str(), argument.clone())).collect();
     parser.program.call(target, &arguments, results);
-    parser.program.returning(outputs)
+    let mut program = parser.program.returning(outputs);
+    // As PyTorch names them: sizes of inputs are `s0`, at least 2; sizes that come from data are `u0`.
+    for symbol in parser.known {
+        let min = if symbol.starts_with('u') { 0 } else { 2 };
+        program.ranges.push((symbol, Range { min: Some(min), max: None }));
+    }
+    program
 }
 
 struct Parser {

@@ -92,7 +92,7 @@ fn program(
     let mut list = Vec::new();
     for (index, name) in weights.iter().enumerate() {
         let owner = modules.insert(name.rsplit_once('.').map_or("", |(owner, _)| owner));
-        let own = Parameter { name: (*name).into(), elements: 1, bytes: 4, is_buffer: false };
+        let own = Parameter { name: (*name).into(), elements: 1, bytes: 4, is_buffer: false, tied_to: None };
         modules.get_mut(owner).unwrap().parameters.push(own);
         signature.inputs.push(InputSpec::Parameter { weight: index as u32 });
         let span = Span { source: SourceId(0), offset: index as u64 * 4, length: 4 };

@@ -100,3 +100,18 @@ pub(crate) fn product(sizes: &[Dim]) -> Dim {
         }
     }
 }
+
+/// The sizes of an elementwise result.
+pub(crate) fn broadcast(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
+    let rank = a.len().max(b.len());
+    let size = |sizes: &[Dim], axis: usize| {
+        (axis + sizes.len()).checked_sub(rank).and_then(|at| sizes.get(at)).cloned()
+    };
+    (0..rank)
+        .map(|axis| match (size(a, axis), size(b, axis)) {
+            (Some(size), Some(other)) if size.is(1) => other,
+            (Some(size), _) | (None, Some(size)) => size,
+            (None, None) => Dim::Static(1),
+        })
+        .collect()
+}

@@ -10,9 +10,10 @@
 //!
 //! where a tensor that lacks a lead label has size 1 there, which `MatMul` broadcasts.
 
-use modelexport_graph::Dim;
+use modelexport_graph::{DType, Dim};
 
 use super::compute::product;
+use super::fill::filled;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
@@ -49,6 +50,9 @@ pub(crate) fn contract_all(
     operands: Vec<Labelled>,
     result: &[Label],
 ) -> Result<ValueId> {
+    if operands.iter().any(|operand| operand.sizes.iter().any(|size| size.is(0))) {
+        return sum_of_nothing(cx, &operands, result);
+    }
     let mut rest = operands.into_iter();
     let Some(mut left) = rest.next() else { return cx.refuse("has no operands") };
     let mut rest: Vec<Labelled> = rest.collect();
@@ -66,6 +70,17 @@ pub(crate) fn contract_all(
     }
     let left = sum_out(cx, left, |label| result.contains(&label));
     Ok(arrange(cx, left, result)?.value)
+}
+
+/// Zeros: a sum over an axis without elements.
+fn sum_of_nothing(cx: &mut Context<'_, '_>, operands: &[Labelled], result: &[Label]) -> Result<ValueId> {
+    let size = |label: &Label| {
+        let sizes = operands.iter().filter_map(|operand| operand.size(*label));
+        sizes.reduce(|size, other| if size.is(1) { other } else { size }).cloned()
+    };
+    let sizes: Vec<Dim> = result.iter().filter_map(size).collect();
+    let dtype = operands.first().map_or(DType::F32, |operand| cx.dtype(operand.value));
+    filled(cx, &sizes, dtype, 0, None)
 }
 
 /// Sums over the labels that are not kept.

@@ -6,8 +6,9 @@ use modelexport_graph::{DType, Dim};
 use crate::attrs;
 use crate::context::{Context, Scalar};
 use crate::error::Result;
-use crate::ir::{Attr, ValueId};
+use crate::ir::{Attr, ValueId, model_shape};
 use crate::literal::{Literal, Number};
+use crate::registry::Outputs;
 
 /// Constants up to this size are written out; larger ones are made by a node, which folding may still turn into a
 /// constant if others can be computed from it.
@@ -41,6 +42,23 @@ pub(crate) fn filled(
     let value = cx.emit("ConstantOfShape", &[shape], attrs![value = one]);
     cx.set_shape(value, sizes.to_vec());
     Ok(value)
+}
+
+/// The results of a node none of which has an element, whatever the operator: runtimes fail on nothing in many ways.
+/// `None` if a result may have elements, or a size that this very node tells.
+pub(crate) fn empty_results(cx: &mut Context<'_, '_>) -> Result<Option<Outputs>> {
+    let metas = cx.out_metas();
+    if metas.is_empty() || metas.len() != cx.out_count() {
+        return Ok(None);
+    }
+    let are_empty = metas.iter().all(|meta| {
+        meta.sizes.iter().any(|size| size.is(0)) && meta.sizes.iter().all(|size| cx.can_compute(size))
+    });
+    if !are_empty {
+        return Ok(None);
+    }
+    let values = metas.iter().map(|meta| filled(cx, &model_shape(meta), meta.dtype.real(), 0, None));
+    Ok(Some(values.collect::<Result<Vec<_>>>()?.into()))
 }
 
 /// The same with a number that may be computed in the graph.

@@ -27,11 +27,7 @@ pub(crate) fn reduced_count(cx: &Context<'_, '_>, axes: &[i64]) -> Result<Dim> {
 
 /// Whether there is certainly something to reduce: `ReduceMax` of nothing is an error in runtimes.
 pub(crate) fn reduces_something(cx: &Context<'_, '_>, axes: &[i64]) -> Result<bool> {
-    Ok(match reduced_count(cx, axes)? {
-        Dim::Static(count) => count > 0,
-        // Dynamic dimensions of a captured program are not empty unless the model says so.
-        Dim::Symbolic(_) => true,
-    })
+    Ok(!cx.may_be_empty(&reduced_count(cx, axes)?))
 }
 
 /// A 0-D number of `dtype` for a size.
