@@ -277,6 +277,10 @@ fn moved(cx: &mut Context<'_, '_>, x: ValueId, sizes: &Sizes<'_>, kind: Kind) ->
     let mut axes = Vec::new();
     for ((from, to), factor) in input.iter().zip(output).zip(&sizes.factors) {
         let (Some(from), Some(to)) = (from.as_static(), to.as_static()) else { return Ok(None) };
+        if has_two_answers(from, to, *factor, kind) {
+            let reason = format!("enlarges {from} elements to {to} by a factor of {}", factor.unwrap_or_default());
+            return cx.refuse(format!("{reason}, for which PyTorch's result depends on the memory format"));
+        }
         let chosen = neighbours(from, to, *factor, kind);
         let agrees = resize_agrees(from, to, *factor, kind, &chosen);
         axes.push((from, chosen, agrees));
@@ -303,6 +307,14 @@ fn moved(cx: &mut Context<'_, '_>, x: ValueId, sizes: &Sizes<'_>, kind: Kind) ->
         };
     }
     Ok(Some(y))
+}
+
+/// Whether PyTorch itself has two answers. Where a size stays or doubles, some of its kernels for `nearest` do not look at the
+/// factor; which one runs depends on memory format and size.
+fn has_two_answers(from: i64, to: i64, factor: Option<f64>, kind: Kind) -> bool {
+    kind == Kind::Nearest
+        && (to == from || to == 2 * from)
+        && neighbours(from, to, factor, kind) != neighbours(from, to, None, kind)
 }
 
 /// The neighbours that PyTorch takes, computed as it does.
@@ -419,6 +431,16 @@ mod tests {
         assert_eq!(neighbours(14, 2, None, Kind::Nearest), [0, 7]);
         assert_eq!(neighbours(3, 6, None, Kind::Nearest), [0, 0, 1, 1, 2, 2]);
         assert_eq!(neighbours(4, 3, None, Kind::NearestExact), [0, 2, 3]);
+    }
+
+    #[test]
+    fn factors_that_kernels_of_pytorch_read_differently_are_known() {
+        assert!(has_two_answers(5, 5, Some(1.1), Kind::Nearest));
+        assert!(has_two_answers(7, 14, Some(3.0), Kind::Nearest));
+        assert!(!has_two_answers(5, 5, Some(1.1), Kind::NearestExact));
+        assert!(!has_two_answers(7, 14, Some(2.0), Kind::Nearest));
+        assert!(!has_two_answers(7, 14, None, Kind::Nearest));
+        assert!(!has_two_answers(7, 13, Some(3.0), Kind::Nearest));
     }
 
     #[test]
