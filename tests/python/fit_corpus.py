@@ -27,8 +27,8 @@ import retag_tools
 import strategy_harness
 
 
-def make(name: str, folder: Path, cli: Path) -> list[str]:
-    """Makes what is missing in `folder` and returns what could not be made, with the reason."""
+def make(name: str, folder: Path, cli: Path, wanted: set[str] | None = None) -> list[str]:
+    """Makes what is missing in `folder`, all or what is `wanted`, and returns what could not be made, with the reason."""
     import torch
 
     torch.set_num_threads(1)
@@ -37,7 +37,8 @@ def make(name: str, folder: Path, cli: Path) -> list[str]:
 
     def step(target: str, do, *arguments):
         file = folder / target
-        if file.exists() or (folder / f"{target}.failed").exists():
+        is_wanted = wanted is None or target in wanted
+        if not is_wanted or file.exists() or (folder / f"{target}.failed").exists():
             return
         file.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:

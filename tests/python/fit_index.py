@@ -81,7 +81,7 @@ MIXED = [
     ("dynamo.onnx", "model.pt2", "evidence", None),
     ("dynamo_blind.onnx", "tagged_hierarchy.json", "from", None),
     ("dynamo_blind.onnx", "model.pt2", "evidence", "usage_based"),
-    ("tool/quantize_dynamic.onnx", "tagged.onnx", "from", None),
+    ("native_tool/quantize_dynamic.onnx", "native.onnx", "from", None),
     ("torchscript.onnx", "trace.json", "evidence", None),
     ("dynamo_blind.onnx", "trace.json", "evidence", "enhanced_semantic"),
     ("native_tool/onnxslim.onnx", "native_hierarchy.json", "from", None),
