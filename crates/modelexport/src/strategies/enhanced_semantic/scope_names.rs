@@ -87,6 +87,23 @@ impl<'a> ScopeNames<'a> {
         self.tree.find(&self.paths.get(path)?.path)
     }
 
+    /// The first part of a node's scope that is no module of the tree, with what stands before it. The last part does
+    /// not count: tools add names of their own to those of nodes.
+    pub fn unknown_part<'n>(&self, node_name: &'n str) -> Option<&'n str> {
+        let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/')?;
+        let (inner, _last) = scope.rsplit_once('/')?;
+        let mut modules = vec![ModuleId::ROOT];
+        let mut end = 0;
+        for part in inner.split('/') {
+            end += part.len() + 1;
+            modules = self.part(&modules, part);
+            if modules.is_empty() {
+                return node_name.get(..end);
+            }
+        }
+        None
+    }
+
     fn understand(&self, scope: &str) -> Scope {
         let mut understood = Scope { modules: vec![ModuleId::ROOT], is_whole: true };
         for part in scope.split('/') {
