@@ -75,7 +75,8 @@ impl Accounts {
                         self.mark(tensor, Found::Name);
                         self.explain(at, Some(tensor));
                     }
-                    Some(_) if one.is_initializer => {
+                    // Exporters number what they make; only a name below a module is that of one tensor.
+                    Some(_) if one.is_initializer && evidence.owner_by_name(name).is_some() => {
                         self.resized.push((at, tensor));
                         self.explain(at, None);
                     }
@@ -126,10 +127,12 @@ impl Accounts {
     fn by_shape(&mut self, expected: &Expected, held: &[Held]) {
         let mut left: HashMap<&[u64], Vec<u32>> = HashMap::new();
         let mut left_by_size: HashMap<u64, Vec<u32>> = HashMap::new();
-        for (number, (tensor, found)) in expected.tensors.iter().zip(&self.found).enumerate().rev() {
-            if found.is_some() || !tensor.is_used {
-                continue;
-            }
+        let unfound = |wanted: bool| {
+            let all = expected.tensors.iter().zip(&self.found).enumerate().rev();
+            all.filter(move |(_, (tensor, found))| found.is_none() && tensor.is_used && tensor.is_firm == wanted)
+        };
+        // The last is taken first: one that must be there before one that may be gone.
+        for (number, (tensor, _)) in unfound(false).chain(unfound(true)) {
             match &tensor.dims {
                 Some(dims) => left.entry(dims).or_default().push(number as u32),
                 None => left_by_size.entry(tensor.elements).or_default().push(number as u32),
@@ -200,20 +203,26 @@ fn packed(expected: &Expected, left: &[u32], one: &Held) -> Option<Vec<u32>> {
     None
 }
 
-/// Channels are padded to a multiple of this at most.
+/// Channels are padded to a multiple of these, and three channels to a block.
+const LEAST_BLOCK: u64 = 8;
 const MAX_BLOCK: u64 = 16;
+const MAX_GROWTH: u64 = 6;
 
-/// A tensor that is `one` with one dimension or two padded to full blocks.
+/// The weight of a convolution that is `one` with channels padded to full blocks.
 fn padded(expected: &Expected, left: &[u32], one: &Held) -> Option<Vec<u32>> {
-    let fits = |dims: &Vec<u64>| {
-        let elements = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
-        let blocks = |size: u64| size.next_multiple_of(MAX_BLOCK);
-        let most = dims.iter().fold(1u64, |all, size| all.saturating_mul(blocks(*size)));
-        dims.len() > 1 && elements <= one.elements && one.elements <= most
+    let fits = |number: u32| {
+        let tensor = expected.tensors.get(number as usize)?;
+        let most = match &tensor.dims {
+            Some(dims) => {
+                let blocks = |size: u64| size.next_multiple_of(MAX_BLOCK);
+                dims.iter().fold(1u64, |all, size| all.saturating_mul(blocks(*size)))
+            }
+            None => tensor.elements.saturating_mul(MAX_GROWTH),
+        };
+        Some(tensor.is_firm && (tensor.elements..=most).contains(&one.elements))
     };
-    let found = left.iter().copied().find(|&number| {
-        expected.tensors.get(number as usize).and_then(|tensor| tensor.dims.as_ref()).is_some_and(fits)
-    });
+    let is_filter = one.rank > 2 && one.elements.is_multiple_of(LEAST_BLOCK);
+    let found = left.iter().copied().filter(|_| is_filter).find(|&number| fits(number) == Some(true));
     found.map(|number| vec![number])
 }
 

@@ -8,9 +8,11 @@ use modelexport_lower::foreign_forms::{self, Trace};
 use super::super::align::prepared::Prepared;
 use super::super::align::reference::{Reference, Source};
 use super::super::align::weights::Classes;
-use super::super::evidence::{Evidence, sorted_dims};
+use super::super::evidence::{Evidence, ParameterFact, sorted_dims};
 use super::super::graph::{GraphView, ValueKind};
-use super::flow::{Flow, is_product_operand};
+use super::super::parameters::LEAST_ELEMENTS;
+use super::census::Allowed;
+use super::flow::{Flow, Uses};
 
 /// Where a tensor is read: the first and the last place in the order of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct Tensor {
     pub is_used: bool,
     /// Tools neither fold nor merge it: it meets data of the model as a matrix, or in a product.
     pub is_firm: bool,
+    /// What data does with it, where the evidence says.
+    pub uses: Option<Uses>,
     /// Tensors of one class have one content, so that a graph may hold one of them for all.
     pub class: u32,
 }
@@ -51,6 +55,7 @@ pub struct Expected {
     pub folded: HashSet<Vec<u64>>,
     /// Names of values that can be.
     pub folded_names: HashSet<Name>,
+    pub operators: Allowed,
     /// Ranks of the model's outputs, `None` where not known; absent if the evidence does not tell the outputs.
     pub outputs: Option<Vec<Option<usize>>>,
 }
@@ -74,12 +79,20 @@ impl Expected {
     }
 }
 
+/// How the steps of a forward pass read a weight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reads {
+    span: Option<Span>,
+    is_firm: bool,
+    uses: Uses,
+}
+
 /// From the operators of a forward pass.
 fn from_run(evidence: &Evidence, run: &Reference) -> Expected {
     let classes = Classes::new(evidence, evidence.program.as_ref());
     let prepared = Prepared::new(run);
     let mut expected = Expected::default();
-    let mut reads: HashMap<u32, (Option<Span>, bool)> = HashMap::new();
+    let mut reads: HashMap<u32, Reads> = HashMap::new();
     // By step that can be folded: the weight that it gives in another layout.
     let mut carried: Vec<Option<u32>> = vec![None; run.len()];
     for step in 0..run.len() as u32 {
@@ -112,11 +125,13 @@ fn from_run(evidence: &Evidence, run: &Reference) -> Expected {
         let is_product = foreign_forms::is_product(target);
         let is_merged = flag(&prepared.is_slight);
         for weight in weights {
-            let (span, firm) = reads.entry(weight).or_default();
-            Span::widen(span, step);
-            *firm |= is_product || !is_merged;
+            let read = reads.entry(weight).or_default();
+            Span::widen(&mut read.span, step);
+            read.is_firm |= is_product || !is_merged;
+            read.uses.merge(Uses { product: is_product, lookup: foreign_forms::is_lookup(target) });
         }
     }
+    expected.operators = Allowed::from_run(&prepared);
     for (id, fact) in evidence.parameters.iter() {
         let class = classes.of(id).unwrap_or(id.0);
         let read = reads.get(&class).copied();
@@ -125,9 +140,10 @@ fn from_run(evidence: &Evidence, run: &Reference) -> Expected {
             name: fact.name.clone(),
             elements: fact.elements,
             dims: fact.sorted_dims.clone(),
-            read: read.and_then(|(span, _)| span),
+            read: read.and_then(|read| read.span),
             is_used: read.is_some(),
-            is_firm: is_matrix && read.is_some_and(|(_, firm)| firm),
+            is_firm: is_matrix && read.is_some_and(|read| read.is_firm),
+            uses: read.map(|read| read.uses),
             class,
         });
     }
@@ -163,10 +179,10 @@ fn from_graph(graph: &GraphView) -> Expected {
         let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();
         let elements = sizes.iter().fold(1u64, |all, size| all.saturating_mul(*size));
         let dims = sorted_dims(sizes);
-        let (mut read, mut is_product, mut is_plain) = (None, false, false);
+        let (mut read, mut uses, mut is_plain) = (None, Uses::default(), false);
         for (node, slot) in flow.readers(graph, id) {
             Span::widen(&mut read, node.0);
-            is_product |= is_product_operand(graph.operator(node), slot);
+            uses.add(graph.operator(node), slot);
             is_plain |= !is_scale(graph.operator(node));
         }
         let number = expected.tensors.len() as u32;
@@ -177,15 +193,29 @@ fn from_graph(graph: &GraphView) -> Expected {
             name,
             elements,
             is_used: read.is_some() && is_number,
-            is_firm: is_number && read.is_some() && (is_product || (is_plain && dims.len() > 1)),
+            is_firm: is_number && read.is_some() && (uses.is_weight() || (is_plain && dims.len() > 1)),
             dims: Some(dims),
             read,
+            uses: Some(uses),
             class: number,
         });
     }
+    expected.operators = match graph.functions() {
+        0 => Allowed::from_operators(&operators_of(graph, &flow)),
+        _ => Allowed::anything(),
+    };
     expected.outputs =
         Some(graph.main_outputs().map(|value| graph.fact(value?).map(|fact| fact.sizes.len())).collect());
     expected
+}
+
+/// How often operators occur that data passes.
+fn operators_of(graph: &GraphView, flow: &Flow) -> HashMap<Name, u64> {
+    let mut counts: HashMap<Name, u64> = HashMap::new();
+    for (_, entry) in graph.nodes().filter(|(id, _)| !flow.is_fixed(*id)) {
+        *counts.entry(graph.text(entry.op_type).into()).or_default() += 1;
+    }
+    counts
 }
 
 /// ONNX operators that scale and shift, which tools merge into the product before them.
@@ -193,18 +223,35 @@ fn is_scale(operator: &str) -> bool {
     matches!(operator, "BatchNormalization" | "Add" | "Sub" | "Mul" | "Div")
 }
 
+/// Whether nodes multiply by a parameter: as many of the largest ones of a module as it has nodes that do.
+fn is_multiplied(evidence: &Evidence, fact: &ParameterFact) -> bool {
+    let products = evidence.original.as_ref().and_then(|original| original.products.get(&fact.owner));
+    let Some(module) = evidence.modules.get(fact.owner) else { return false };
+    let is_larger = |other: &&modelexport_graph::module_tree::Parameter| other.elements >= fact.elements && other.name != fact.name;
+    let larger = module.parameters.iter().filter(is_larger).count() as u64;
+    products.is_some_and(|products| larger < *products) && fact.elements >= LEAST_ELEMENTS
+}
+
 /// From a list of modules: which of the parameters a graph needs is not known.
 fn from_modules(evidence: &Evidence) -> Expected {
     let mut expected = Expected::default();
+    expected.operators = match evidence.original.as_ref().filter(|original| !original.operators.is_empty()) {
+        Some(original) => Allowed::from_operators(&original.operators),
+        None => Allowed::anything(),
+    };
     for (id, fact) in evidence.parameters.iter() {
-        let order = evidence.modules.get(fact.owner).and_then(|owner| owner.order);
+        let owner = evidence.modules.get(fact.owner);
+        let order = owner.and_then(|owner| owner.order);
+        // A module that calls others reads its own parameters at any time between.
+        let is_leaf = owner.is_some_and(|owner| owner.children.is_empty() && owner.calls == 1);
         expected.tensors.push(Tensor {
             name: fact.name.clone(),
             elements: fact.elements,
             dims: fact.sorted_dims.clone(),
-            read: order.map(|order| Span { first: order, last: order }),
+            read: order.filter(|_| is_leaf).map(|order| Span { first: order, last: order }),
             is_used: order.is_some(),
-            is_firm: false,
+            is_firm: is_multiplied(evidence, fact),
+            uses: None,
             class: id.0,
         });
     }

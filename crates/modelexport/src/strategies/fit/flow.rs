@@ -69,13 +69,13 @@ impl Flow {
             for value in front {
                 for &node in graph.readers(value) {
                     let operator = graph.operator(node);
+                    let slot = graph.input_slots(node).position(|slot| slot == Some(value));
                     if self.is_fixed(node) || operator == "DequantizeLinear" {
-                        if MOVES.contains(&operator) {
+                        if slot == Some(0) && MOVES.contains(&operator) {
                             next.extend_from_slice(graph.outputs(node));
                         }
                         continue;
                     }
-                    let slot = graph.input_slots(node).position(|slot| slot == Some(value));
                     found.extend(slot.map(|slot| (node, slot)));
                 }
             }
@@ -85,17 +85,39 @@ impl Flow {
     }
 }
 
-/// Whether an operator multiplies data by what it reads at this place, or looks data up in it: a weight, not a number
-/// that an exporter computed.
-pub fn is_product_operand(operator: &str, slot: usize) -> bool {
-    match operator {
-        "MatMul" | "Gemm" | "FusedMatMul" | "FusedGemm" | "MatMulInteger" | "TransposeMatMul" | "Einsum" => slot < 2,
-        "Conv" | "ConvTranspose" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" | "DynamicQuantizeMatMul"
-        | "MatMulIntegerToFloat" | "MatMulNBits" | "Attention" | "QAttention" => slot == 1,
-        "QLinearMatMul" | "QLinearConv" | "QGemm" => slot == 3,
-        "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => slot == 1 || slot == 2,
-        "Gather" | "GatherND" => slot == 0,
-        "EmbedLayerNormalization" => (2..5).contains(&slot),
-        _ => false,
+/// What data does with a constant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Data is multiplied by it.
+    pub product: bool,
+    /// Data is looked up in it.
+    pub lookup: bool,
+}
+
+impl Uses {
+    /// Notes that an operator reads the constant at this place.
+    pub fn add(&mut self, operator: &str, slot: usize) {
+        match operator {
+            "MatMul" | "Gemm" | "FusedMatMul" | "FusedGemm" | "MatMulInteger" | "TransposeMatMul" | "Einsum" => {
+                self.product |= slot < 2;
+            }
+            "Conv" | "ConvTranspose" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" | "DynamicQuantizeMatMul"
+            | "MatMulIntegerToFloat" | "MatMulNBits" | "Attention" | "QAttention" => self.product |= slot == 1,
+            "QLinearMatMul" | "QLinearConv" | "QGemm" => self.product |= slot == 3,
+            "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => self.product |= slot == 1 || slot == 2,
+            "Gather" | "GatherND" => self.lookup |= slot == 0,
+            "EmbedLayerNormalization" => self.lookup |= (2..5).contains(&slot),
+            _ => {}
+        }
+    }
+
+    pub fn merge(&mut self, other: Uses) {
+        self.product |= other.product;
+        self.lookup |= other.lookup;
+    }
+
+    /// It is a weight, not a number that an exporter computed.
+    pub fn is_weight(self) -> bool {
+        self.product || self.lookup
     }
 }

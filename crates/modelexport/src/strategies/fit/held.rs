@@ -5,18 +5,21 @@ use modelexport_graph::DType;
 use super::super::evidence::sorted_dims;
 use super::super::graph::{GraphView, ValueId, ValueKind};
 use super::super::parameters::LEAST_ELEMENTS;
-use super::flow::{Flow, is_product_operand};
+use super::flow::{Flow, Uses};
 
 /// A constant of the graph that data meets.
 #[derive(Clone, Debug)]
 pub struct Held {
     pub value: ValueId,
     pub elements: u64,
+    /// See [`sorted_dims`].
     pub dims: Vec<u64>,
+    pub rank: usize,
     pub dtype: Option<DType>,
     pub is_initializer: bool,
-    /// Data is multiplied by it, or looked up in it.
-    pub is_product: bool,
+    pub uses: Uses,
+    /// How many nodes read it together with data.
+    pub readers: usize,
 }
 
 impl Held {
@@ -37,9 +40,11 @@ pub fn held(graph: &GraphView, flow: &Flow) -> Vec<Held> {
             return None;
         }
         let readers = flow.readers(graph, id);
-        let is_product = readers.iter().any(|(node, slot)| is_product_operand(graph.operator(*node), *slot));
+        let mut uses = Uses::default();
+        readers.iter().for_each(|(node, slot)| uses.add(graph.operator(*node), *slot));
         let dims = sorted_dims(sizes);
-        Some(Held { value: id, elements, dims, dtype: tensor.dtype, is_initializer, is_product })
+        let (rank, dtype, readers) = (tensor.dims.len(), tensor.dtype, readers.len());
+        Some(Held { value: id, elements, dims, rank, dtype, is_initializer, uses, readers })
     });
     constants.collect()
 }

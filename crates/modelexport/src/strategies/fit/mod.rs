@@ -5,24 +5,28 @@
 //! operators. What a tool may have done to a graph is no contradiction; one thing that no tool does is.
 
 mod accounts;
+mod census;
 mod expected;
 mod flow;
 mod held;
 mod modules;
 mod order;
+mod uses;
 
 use modelexport_graph::Method;
 use modelexport_io::sidecar::{Fit, FitInterface, FitOperators, FitParameters};
 
+use super::parameters::LEAST_ELEMENTS;
 use super::{Attributions, Context};
 use accounts::{Accounts, Found};
 use expected::Expected;
+pub(super) use census::is_product;
 use flow::Flow;
 use held::held;
 use modules::Claims;
 
 /// Below this evidence is refused.
-pub const THRESHOLD: f64 = 0.5;
+pub const THRESHOLD: f64 = 0.75;
 
 /// Most contradictions that are told.
 const MAX_TOLD: usize = 8;
@@ -58,16 +62,28 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     }
     parameters.found = parameters.by_name + parameters.by_content + parameters.by_shape + parameters.by_piece;
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
-        if one.is_product && one.is_number() && !is_explained {
+        if one.uses.is_weight() && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS {
             parameters.unexplained += 1;
             told.add(format!("the evidence does not have the weight {} {:?}", graph.value_name(one.value), one.dims));
         }
+    }
+    for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, meant)| one.is_initializer && meant.is_none()) {
+        let _ = meant;
+        let name = graph.value_name(one.value);
+        if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| expected.find(name, evidence).is_none()) {
+            told.add(format!("the file has the parameter {name}, and the evidence has no module {module}"));
+        }
+    }
+    for reason in uses::differing(&expected, &held, &accounts) {
+        told.add(reason);
     }
     let (_, turned) = order::turned(graph, &expected, &held, &accounts);
     for (earlier, later) in &turned {
         let name = |number: u32| expected.tensors.get(number as usize).map_or("", |tensor| &*tensor.name);
         told.add(format!("the file uses {} before {}, and the model after it", name(*earlier), name(*later)));
     }
+    let violations = expected.operators.violations(graph, &flow, parameters.by_piece > 0);
+    violations.into_iter().for_each(|reason| told.add(reason));
     let claims = Claims::new(context);
     for path in &claims.unknown {
         told.add(format!("the file names the module {path}, which the evidence does not have"));

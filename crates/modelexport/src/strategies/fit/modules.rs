@@ -1,6 +1,6 @@
 //! Whether the file itself names modules that the evidence does not have, or gives them other classes.
 
-use super::super::Context;
+use super::super::{Context, Evidence};
 use super::super::enhanced_semantic::scope_names::{ScopeNames, all_paths};
 
 /// What a file says of modules.
@@ -65,4 +65,13 @@ impl Claims {
 /// `Class` of `package.module.Class`.
 fn class_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
+}
+
+/// The module that a name of an initializer says holds it, if the evidence does not have it. Names that exporters and
+/// tools make are no paths of attributes.
+pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
+    let (module, attribute) = name.rsplit_once('.')?;
+    let is_word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_path = module.split('.').all(is_word) && is_word(attribute);
+    (is_path && evidence.tags_only.is_none() && evidence.modules.find(module).is_none()).then_some(module)
 }

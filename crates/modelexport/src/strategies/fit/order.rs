@@ -15,7 +15,8 @@ pub type Turned = (u32, u32);
 /// that the model reads the other way round.
 pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &Accounts) -> (u64, Vec<Turned>) {
     let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
-    for (one, meant) in held.iter().zip(&accounts.meant) {
+    // A tensor that several nodes read may stand for several of equal content.
+    for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, _)| one.readers == 1) {
         if let Some(slot) = by_value.get_mut(one.value.0 as usize) {
             *slot = *meant;
         }
