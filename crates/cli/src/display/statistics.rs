@@ -1,6 +1,6 @@
 //! Counts of modules and nodes, as every summary shows them.
 
-use modelexport_io::sidecar::Statistics;
+use modelexport_io::sidecar::{Fit, Statistics};
 
 use super::number::exact;
 
@@ -16,4 +16,19 @@ pub fn coverage_text(statistics: &Statistics) -> String {
     let methods = statistics.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count)));
     let methods: Vec<String> = methods.collect();
     format!("{:.1}% ({})", 100.0 * statistics.coverage, methods.join(", "))
+}
+
+/// `98%: 143 of 146 parameters, 95% of operators`.
+pub fn fit_text(fit: &Fit) -> String {
+    let percent = |share: f64| (100.0 * share).floor();
+    let (parameters, operators) = (&fit.parameters, &fit.operators);
+    let placed = if operators.total == 0 { 1.0 } else { operators.aligned as f64 / operators.total as f64 };
+    format!(
+        "{}%: {} of {} parameters, {}% of operators{}",
+        percent(fit.score),
+        exact(parameters.found),
+        exact(parameters.total),
+        percent(placed),
+        if fit.forced { ", forced" } else { "" }
+    )
 }

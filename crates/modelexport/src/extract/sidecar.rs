@@ -55,6 +55,7 @@ pub(super) fn subset(whole: &Sidecar, model: &Model, file: &TaggedFile) -> Sidec
         tagged_operations,
         by_method,
         seconds: None,
+        fit: None,
     };
     Sidecar { modules, nodes, statistics, ..whole.clone() }
 }

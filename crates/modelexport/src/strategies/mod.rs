@@ -17,6 +17,7 @@ mod contents;
 mod enhanced_semantic;
 pub mod evidence;
 pub mod facts;
+pub mod fit;
 mod fx_graph;
 pub mod graph;
 mod htp;
@@ -154,7 +155,7 @@ impl Strategy {
 
     /// Whether it goes by the metadata of nodes.
     pub fn reads_marks(self) -> bool {
-        matches!(self, Strategy::EnhancedSemantic)
+        true
     }
 
     /// The evidence that the strategy needs, in words.

@@ -9,7 +9,7 @@ use modelexport_graph::onnx::{Model, Node};
 use modelexport_graph::{Name, SourceId};
 use modelexport_io::onnx::{self, NodeEdit, NodeView, Spliced};
 use modelexport_io::output::{CommittedFile, Transaction};
-use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::sidecar::{self, Fit, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_io::{external_data, spliced_file};
 
@@ -19,7 +19,7 @@ use crate::export::model_first;
 use crate::hierarchy::Reading;
 use crate::policy::Policy;
 use crate::sidecar_file;
-use crate::strategies::evidence;
+use crate::strategies::{evidence, fit};
 use crate::strategies::graph::TextId;
 use crate::strategies::{
     self, Anchors, Attributions, Context, Evidence, GraphBuilder, GraphView, NodeId, Strategy,
@@ -102,12 +102,23 @@ impl ForeignFile {
         evidence: &Evidence,
         strategy: Strategy,
         policy: &Policy,
-    ) -> Result<(), Error> {
-        self.places = attributions(&self.graph, &self.sources, evidence, strategy, policy)?;
+    ) -> Result<Fit, Error> {
+        let (places, fit) = measured(&self.graph, &self.sources, evidence, strategy, policy)?;
+        self.places = places;
         self.graph.keep_nodes();
-        Ok(())
+        Ok(fit)
+    }
+
+    /// Lowers the confidence in every place: the evidence does not fit.
+    pub fn doubt(&mut self) {
+        for place in &mut self.places {
+            place.confidence = place.confidence.min(FORCED_CONFIDENCE);
+        }
     }
 }
+
+/// Confidence in the places of nodes that evidence told which does not fit: below all that a strategy gives by itself.
+pub const FORCED_CONFIDENCE: f32 = 0.1;
 
 /// Where the nodes of `graph` come from by `strategy`, by the number of the node.
 pub fn attributions(
@@ -117,13 +128,26 @@ pub fn attributions(
     strategy: Strategy,
     policy: &Policy,
 ) -> Result<Attributions, Error> {
+    measured(graph, sources, evidence, strategy, policy).map(|(places, _)| places)
+}
+
+/// The same, and how well the evidence fits.
+pub fn measured(
+    graph: &GraphView,
+    sources: &Sources,
+    evidence: &Evidence,
+    strategy: Strategy,
+    policy: &Policy,
+) -> Result<(Attributions, Fit), Error> {
     if !strategy.is_allowed_by(evidence) {
         return Err(Error::Strategy { strategy, evidence: evidence.format });
     }
     let anchors = Anchors::new(graph, sources, evidence);
     let boundaries = policy.boundaries(&evidence.modules);
     let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
-    Ok(strategies::attribute(strategy, &context))
+    let places = strategies::attribute(strategy, &context);
+    let fit = fit::measure(&context, &places);
+    Ok((places, fit))
 }
 
 /// The sidecar of a file whose nodes have their places, which `evidence` told.

@@ -1,5 +1,6 @@
 //! `modelexport tag`: an ONNX file that another exporter wrote gets tags, and nothing else changes.
 
+mod refusal;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
+use refusal::Refusal;
 use summary::{Seconds, Summary};
 
 /// Tag an ONNX file that another exporter or an optimiser wrote
@@ -47,6 +49,10 @@ pub struct Arguments {
     /// How to find the modules [default: the one that tells most with this evidence]
     #[arg(long, value_name = "NAME")]
     strategy: Option<StrategyArgument>,
+
+    /// Write although the evidence does not fit the graph; every tag is marked with low confidence
+    #[arg(long)]
+    force: bool,
 
     /// Replace files that exist
     #[arg(long)]
@@ -125,13 +131,26 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     let read = began.elapsed();
 
     let (policy, tag_format) = arguments.policy.resolve(evidence.policy.as_ref())?;
-    file.attribute(&evidence, strategy, &policy)?;
+    let mut fit = file.attribute(&evidence, strategy, &policy)?;
+    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
+    if !fit.is_enough() {
+        if !arguments.force {
+            let refusal = Refusal::new(&arguments.file, &evidence, evidence_path, strategy, &fit);
+            if let Format::Json = arguments.format {
+                refusal.write_json(session.out())?;
+            }
+            return Err(refusal.into_failure());
+        }
+        fit.forced = true;
+        file.doubt();
+    }
     let tags = match &evidence.tags_only {
         Some(tags) => tags.clone(),
         None => Tags::new(&evidence.modules, &policy, tag_format),
     };
     evidence.keep_modules();
     let mut sidecar = tag::describe(&file, &evidence, &tags, arguments.embed, strategy);
+    sidecar.statistics.fit = Some(fit);
     let attributed = began.elapsed();
 
     let files = tag::write(transaction, &file, &evidence, &tags, arguments.embed, &mut sidecar, &mut |_| ())?;
@@ -142,7 +161,6 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         write: (total - attributed).as_secs_f64(),
         total: total.as_secs_f64(),
     };
-    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
     let summary = Summary::new(&arguments.file, &evidence, evidence_path, &sidecar, &files, seconds);
     match arguments.format {
         Format::Json => summary.write_json(session.out())?,

@@ -8,11 +8,11 @@ use modelexport::export_summary::File;
 use modelexport::strategies::Evidence;
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::output::CommittedFile;
-use modelexport_io::sidecar::{Sidecar, Statistics};
+use modelexport_io::sidecar::{Fit, Sidecar, Statistics};
 use serde::Serialize;
 
 use crate::display::number::{bytes, counted};
-use crate::display::statistics::{coverage_text, modules_text};
+use crate::display::statistics::{coverage_text, fit_text, modules_text};
 use crate::display::style::Style;
 
 #[derive(Serialize)]
@@ -24,6 +24,8 @@ pub struct Summary {
     evidence: Option<String>,
     evidence_kind: &'static str,
     strategy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<Fit>,
     files: Vec<File>,
     statistics: Statistics,
     diagnosis: Diagnosis,
@@ -53,8 +55,9 @@ impl Summary {
             evidence: evidence_path.map(|path| path.display().to_string()),
             evidence_kind: evidence.format.name(),
             strategy: sidecar.strategy.clone(),
+            fit: sidecar.statistics.fit.clone(),
             files: files.iter().map(File::new).collect(),
-            statistics: sidecar.statistics.clone(),
+            statistics: Statistics { fit: None, ..sidecar.statistics.clone() },
             diagnosis: diagnose(sidecar),
             seconds,
         }
@@ -76,6 +79,9 @@ impl Summary {
         let evidence = self.evidence.as_deref().unwrap_or("the file itself");
         line("evidence", format!("{evidence} ({})", self.evidence_kind))?;
         line("strategy", self.strategy.clone())?;
+        if let Some(fit) = &self.fit {
+            line("fit", fit_text(fit))?;
+        }
         line("graph", counted(self.statistics.nodes, "node"))?;
         line("modules", modules_text(&self.statistics))?;
         line("coverage", coverage_text(&self.statistics))?;

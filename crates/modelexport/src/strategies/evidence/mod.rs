@@ -89,6 +89,10 @@ pub struct Original {
     pub graph: Option<OriginalGraph>,
     /// Where the nodes that a sidecar lists come from by their name; `None` for names that occur twice.
     pub nodes: HashMap<Name, Option<ScopeId>>,
+    /// How often a sidecar lists each operator.
+    pub operators: HashMap<Name, u64>,
+    /// Modules in which a sidecar lists operators that multiply by weights.
+    pub products: HashMap<ModuleId, u64>,
 }
 
 impl Original {

@@ -1,0 +1,77 @@
+//! Whether the file itself names modules that the evidence does not have, or gives them other classes.
+
+use super::super::{Context, Evidence};
+use super::super::enhanced_semantic::scope_names::{ScopeNames, all_paths};
+
+/// What a file says of modules.
+#[derive(Debug, Default)]
+pub struct Claims {
+    /// Modules that it names.
+    pub named: u64,
+    /// Those of them that the evidence does not have.
+    pub unknown: Vec<String>,
+    /// Modules that have another class in the evidence: path, class in the file, class in the evidence.
+    pub reclassed: Vec<(String, String, String)>,
+}
+
+impl Claims {
+    pub fn new(context: &Context<'_>) -> Self {
+        let mut claims = Claims::default();
+        if context.evidence.tags_only.is_some() {
+            return claims;
+        }
+        claims.read_metadata(context);
+        claims.read_scopes(context);
+        claims
+    }
+
+    fn read_metadata(&mut self, context: &Context<'_>) {
+        let tree = &context.evidence.modules;
+        for (path, class) in context.graph.claimed_classes() {
+            self.named += 1;
+            // A second call is written `path@1` in places.
+            let first_call = path.split('@').next().unwrap_or(path);
+            let Some(module) = tree.find(path).or_else(|| tree.find(first_call)).and_then(|id| tree.get(id)) else {
+                self.unknown.push(path.to_owned());
+                continue;
+            };
+            let (here, there) = (class_name(class), class_name(&module.class));
+            if !here.is_empty() && !there.is_empty() && here != there {
+                self.reclassed.push((path.to_owned(), here.to_owned(), there.to_owned()));
+            }
+        }
+    }
+
+    fn read_scopes(&mut self, context: &Context<'_>) {
+        let tree = &context.evidence.modules;
+        let paths = all_paths(tree);
+        let scopes = ScopeNames::new(tree, &paths);
+        let mut seen = std::collections::HashSet::new();
+        for id in context.graph.node_ids() {
+            let name = context.graph.name(id);
+            let scope = name.rsplit_once('/').map(|(scope, _)| scope).filter(|scope| scope.starts_with('/'));
+            let Some(scope) = scope.filter(|scope| seen.insert(*scope)) else { continue };
+            self.named += 1;
+            if let Some(unknown) = scopes.unknown_part(name).filter(|_| !scope.is_empty()) {
+                let unknown = unknown.to_owned();
+                if !self.unknown.contains(&unknown) {
+                    self.unknown.push(unknown);
+                }
+            }
+        }
+    }
+}
+
+/// `Class` of `package.module.Class`.
+fn class_name(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+/// The module that a name of an initializer says holds it, if the evidence does not have it. Names that exporters and
+/// tools make are no paths of attributes.
+pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
+    let (module, attribute) = name.rsplit_once('.')?;
+    let is_word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_path = module.split('.').all(is_word) && is_word(attribute);
+    (is_path && evidence.tags_only.is_none() && evidence.modules.find(module).is_none()).then_some(module)
+}

@@ -1,0 +1,57 @@
+//! Whether the graph reads its parameters in the order in which the model does.
+
+use super::super::graph::{GraphView, NodeId};
+use super::accounts::Accounts;
+use super::expected::Expected;
+use super::held::Held;
+
+/// Longest list of parameters that is kept of what leads to a node.
+const MAX_BEFORE: usize = 12;
+
+/// Two tensors of the evidence, of which the graph reads the first on the way to the second, and the model after it.
+pub type Turned = (u32, u32);
+
+/// How many pairs of parameters, one right after the other on a way through the graph, were looked at, and those
+/// that the model reads the other way round.
+pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &Accounts) -> (u64, Vec<Turned>) {
+    let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
+    // A tensor that several nodes read may stand for several of equal content.
+    for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, _)| one.readers == 1) {
+        if let Some(slot) = by_value.get_mut(one.value.0 as usize) {
+            *slot = *meant;
+        }
+    }
+    // By node: the parameters that data met last on its way there.
+    let mut before: Vec<Vec<u32>> = Vec::with_capacity(graph.len());
+    let (mut pairs, mut turned) = (0, Vec::new());
+    for id in graph.node_ids() {
+        let (mut own, mut above): (Vec<u32>, Vec<u32>) = Default::default();
+        for value in graph.inputs(id) {
+            if let Some(tensor) = by_value.get(value.0 as usize).copied().flatten() {
+                push(&mut own, tensor);
+            } else if let Some(NodeId(producer)) = graph.producer(value) {
+                let list = before.get(producer as usize).map(Vec::as_slice).unwrap_or_default();
+                list.iter().for_each(|tensor| push(&mut above, *tensor));
+            }
+        }
+        let has_data = !above.is_empty();
+        for &later in own.iter().filter(|_| has_data) {
+            for &earlier in &above {
+                let span = |number: u32| expected.tensors.get(number as usize).and_then(|tensor| tensor.read);
+                let (Some(first), Some(second)) = (span(earlier), span(later)) else { continue };
+                pairs += 1;
+                if first.first > second.last && !turned.contains(&(earlier, later)) {
+                    turned.push((earlier, later));
+                }
+            }
+        }
+        before.push(if own.is_empty() { above } else { own });
+    }
+    (pairs, turned)
+}
+
+fn push(list: &mut Vec<u32>, tensor: u32) {
+    if list.len() < MAX_BEFORE && !list.contains(&tensor) {
+        list.push(tensor);
+    }
+}
