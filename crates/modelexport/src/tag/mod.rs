@@ -67,7 +67,8 @@ impl ForeignFile {
         let mut evidence = None;
         let (file, _) = Self::resolve(path, model, sources, source, |model| {
             let (graph, calls, found) = reading.finish(model);
-            evidence = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            let told = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            evidence = told.or_else(|| evidence::from_scopes(&graph));
             graph
         });
         Ok((file, evidence))

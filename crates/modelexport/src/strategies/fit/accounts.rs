@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::super::Anchors;
 use super::super::evidence::Evidence;
 use super::super::graph::GraphView;
-use super::expected::Expected;
+use super::expected::{Expected, Tensor};
 use super::held::Held;
+use super::pieces;
 use super::super::parameters::LEAST_ELEMENTS;
 
 /// How a tensor of the evidence was found.
@@ -50,6 +51,8 @@ impl Accounts {
         accounts.share_classes(expected);
         accounts.by_shape(expected, held);
         accounts.by_pieces(expected, held);
+        accounts.by_parts(expected, held);
+        accounts.by_copies(expected, held);
         accounts
     }
 
@@ -151,83 +154,80 @@ impl Accounts {
         }
     }
 
-    /// Tools pack tensors that follow each other into one, and pad them.
+    /// Constants that may be weights and that nothing accounts for, the largest first.
+    fn unexplained(&self, held: &[Held]) -> Vec<usize> {
+        let is_open = |at: &usize| {
+            let is_weight = |one: &Held| one.is_number() && one.elements >= LEAST_ELEMENTS;
+            self.is_explained.get(*at) == Some(&false) && held.get(*at).is_some_and(is_weight)
+        };
+        let mut open: Vec<usize> = (0..held.len()).filter(is_open).collect();
+        open.sort_by_key(|at| std::cmp::Reverse(held.get(*at).map_or(0, |one| one.elements)));
+        open
+    }
+
+    /// Tensors of the evidence that were not found.
+    fn unfound<'e>(&self, expected: &'e Expected) -> Vec<(u32, &'e Tensor)> {
+        let all = (0..).zip(expected.tensors.iter().zip(&self.found));
+        all.filter(|(_, (tensor, found))| found.is_none() && tensor.is_used)
+            .map(|(number, (tensor, _))| (number, tensor))
+            .collect()
+    }
+
+    /// Tools pack several tensors into one, and pad them. What can be computed without data needs no tensor.
     fn by_pieces(&mut self, expected: &Expected, held: &[Held]) {
-        for (at, one) in held.iter().enumerate() {
-            if self.is_explained.get(at) != Some(&false) || !one.is_number() || one.elements < LEAST_ELEMENTS {
-                continue;
-            }
+        for at in self.unexplained(held) {
+            let Some(one) = held.get(at) else { continue };
             if expected.folded.contains(&one.dims) {
                 self.explain(at, None);
                 continue;
             }
-            let left: Vec<u32> = expected
-                .tensors
-                .iter()
-                .zip(&self.found)
-                .zip(0..)
-                .filter(|((tensor, found), _)| found.is_none() && tensor.is_used)
-                .map(|(_, number)| number)
-                .collect();
-            let pieces = packed(expected, &left, one).or_else(|| padded(expected, &left, one));
-            if let Some(pieces) = pieces {
+            let left = self.unfound(expected);
+            if let Some(pieces) = pieces::packed(&left, one).or_else(|| pieces::padded(&left, one)) {
                 pieces.into_iter().for_each(|tensor| self.mark(tensor, Found::Piece));
                 self.explain(at, None);
             }
         }
     }
-}
 
-/// Most tensors that are packed into one.
-const MAX_PACKED: usize = 6;
-
-/// Tensors of one rank that follow each other, with other ranks between, and have the elements of `one` together.
-fn packed(expected: &Expected, left: &[u32], one: &Held) -> Option<Vec<u32>> {
-    let rank = |number: u32| expected.tensors.get(number as usize).and_then(|tensor| Some(tensor.dims.as_ref()?.len()));
-    let elements = |number: u32| expected.tensors.get(number as usize).map_or(0, |tensor| tensor.elements);
-    for (start, &first) in left.iter().enumerate() {
-        let same = left.get(start..)?.iter().copied().filter(|&number| rank(number) == rank(first));
-        let mut pieces = Vec::new();
-        let mut sum = 0u64;
-        for number in same.take(MAX_PACKED) {
-            pieces.push(number);
-            sum = sum.saturating_add(elements(number));
-            if sum >= one.elements {
-                break;
+    /// Tools cut a tensor into equal parts.
+    fn by_parts(&mut self, expected: &Expected, held: &[Held]) {
+        for (number, tensor) in self.unfound(expected) {
+            let open = self.unexplained(held);
+            if let Some(parts) = pieces::parts(tensor, held, &open) {
+                self.mark(number, Found::Piece);
+                parts.into_iter().for_each(|at| self.explain(at, None));
             }
-        }
-        if sum == one.elements && pieces.len() > 1 {
-            return Some(pieces);
         }
     }
-    None
-}
 
-/// Channels are padded to a multiple of these, and three channels to a block.
-const LEAST_BLOCK: u64 = 8;
-const MAX_BLOCK: u64 = 16;
-const MAX_GROWTH: u64 = 6;
-
-/// The weight of a convolution that is `one` with channels padded to full blocks.
-fn padded(expected: &Expected, left: &[u32], one: &Held) -> Option<Vec<u32>> {
-    let fits = |number: u32| {
-        let tensor = expected.tensors.get(number as usize)?;
-        let most = match &tensor.dims {
-            Some(dims) => {
-                let blocks = |size: u64| size.next_multiple_of(MAX_BLOCK);
-                dims.iter().fold(1u64, |all, size| all.saturating_mul(blocks(*size)))
+    /// A tensor that is read several times may be there as often; of equal ones one may be left that is read as often.
+    fn by_copies(&mut self, expected: &Expected, held: &[Held]) {
+        for at in self.unexplained(held) {
+            let Some(one) = held.get(at) else { continue };
+            let is_original = |tensor: &Tensor| {
+                let is_same = tensor.dims.as_ref().map_or(tensor.elements == one.elements, |dims| *dims == one.dims);
+                is_same && tensor.reads > 1
+            };
+            if expected.tensors.iter().any(is_original) {
+                self.explain(at, None);
             }
-            None => tensor.elements.saturating_mul(MAX_GROWTH),
-        };
-        Some(tensor.is_firm && (tensor.elements..=most).contains(&one.elements))
-    };
-    let is_filter = one.rank > 2 && one.elements.is_multiple_of(LEAST_BLOCK);
-    let found = left.iter().copied().filter(|_| is_filter).find(|&number| fits(number) == Some(true));
-    found.map(|number| vec![number])
+        }
+        let mut spare: HashMap<u64, usize> = HashMap::new();
+        for (one, meant) in held.iter().zip(&self.meant) {
+            let reads = meant.and_then(|tensor| expected.tensors.get(tensor as usize)).map_or(1, |tensor| tensor.reads);
+            *spare.entry(one.elements).or_default() += one.readers.saturating_sub(reads);
+        }
+        for (number, tensor) in self.unfound(expected) {
+            if let Some(left @ 1..) = spare.get_mut(&tensor.elements) {
+                *left -= 1;
+                self.mark(number, Found::Content);
+            }
+        }
+    }
 }
 
 /// The tensor whose name `name` begins with: tools make `weight_quantized` and `weight_scale` from `weight`.
-fn beginning(name: &str, expected: &Expected, evidence: &Evidence) -> Option<u32> {
+pub fn beginning(name: &str, expected: &Expected, evidence: &Evidence) -> Option<u32> {
     let mut name = name;
     loop {
         name = name.rsplit_once('_').map(|(beginning, _)| beginning)?;

@@ -9,6 +9,7 @@ use modelexport_graph::Name;
 use modelexport_lower::foreign_forms::{Forms, Token, Trace, is_namesake};
 
 use super::super::align::prepared::Prepared;
+use super::super::align::reference::Source;
 use super::super::graph::GraphView;
 use super::flow::Flow;
 
@@ -70,6 +71,8 @@ pub struct Allowed {
     required: BTreeMap<Name, Vec<&'static str>>,
     /// Products that a graph has to show.
     products: u64,
+    /// Some operator that reads weights may become anything.
+    is_unbounded: bool,
     /// Nothing is known of the operators.
     is_open: bool,
 }
@@ -99,6 +102,8 @@ impl Allowed {
                 for (count, kind) in allowed.counts.iter_mut().zip(KINDS) {
                     *count += u64::from(kind.makers.iter().any(|maker| is_namesake(target, maker)));
                 }
+                // A cell of a recurrent layer becomes products and activations.
+                allowed.is_unbounded |= run.sources(i).iter().any(|source| matches!(source, Source::Weight(_)));
                 continue;
             };
             let most = most_of.entry(step.target.0).or_insert_with(|| KINDS.iter().map(|kind| most(kind, forms)).collect());
@@ -133,7 +138,7 @@ impl Allowed {
         }
         for (kind, allowed) in KINDS.iter().zip(&self.counts) {
             let there: u64 = kind.made.iter().filter_map(|operator| counts.get(operator)).sum();
-            if there > *allowed {
+            if there > *allowed && !self.is_unbounded {
                 let names: Vec<&str> =
                     kind.made.iter().copied().filter(|operator| counts.contains_key(operator)).collect();
                 found.push(format!(
@@ -182,11 +187,38 @@ fn least_products(forms: &Forms) -> u64 {
     forms.forms.iter().map(in_form).min().unwrap_or(0)
 }
 
-/// All ONNX operators that stand for an operator in one of its forms.
+/// Operators that do not vanish by being done on one element, and that nothing else stands for.
+const TELLING: &[&str] = &[
+    "Attention",
+    "CumSum",
+    "Elu",
+    "Erf",
+    "GRU",
+    "Gelu",
+    "HardSigmoid",
+    "HardSwish",
+    "LSTM",
+    "LeakyRelu",
+    "RNN",
+    "Relu",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+    "Swish",
+    "Tanh",
+    "TopK",
+];
+
+/// The ONNX operators one of which shows an operator; none if it has a form without such operators.
 fn stand_ins(forms: &Forms) -> Vec<&'static str> {
-    let tokens = forms.forms.iter().flatten().filter(|token| !token.is_optional);
-    let mut operators: Vec<&'static str> = tokens.flat_map(|token| token.operators.iter().copied()).collect();
-    operators.sort_unstable();
-    operators.dedup();
-    operators
+    let telling = |form: &Vec<Token>| -> Vec<&'static str> {
+        let required = form.iter().filter(|token| !token.is_optional && token.min_tensors == 0);
+        let all = required.filter(|token| token.operators.iter().all(|name| TELLING.contains(name)));
+        all.flat_map(|token| token.operators.iter().copied()).collect()
+    };
+    let found: Vec<Vec<&'static str>> = forms.forms.iter().map(telling).collect();
+    match found.iter().any(Vec::is_empty) {
+        true => Vec::new(),
+        false => found.concat(),
+    }
 }

@@ -36,6 +36,8 @@ pub struct Tensor {
     /// See [`sorted_dims`]; `None` if the evidence does not say.
     pub dims: Option<Vec<u64>>,
     pub read: Option<Span>,
+    /// How often it is read, where the evidence says.
+    pub reads: usize,
     /// Something that the model returns depends on it, as far as the evidence says.
     pub is_used: bool,
     /// Tools neither fold nor merge it: it meets data of the model as a matrix, or in a product.
@@ -83,6 +85,7 @@ impl Expected {
 #[derive(Clone, Copy, Debug, Default)]
 struct Reads {
     span: Option<Span>,
+    count: usize,
     is_firm: bool,
     uses: Uses,
 }
@@ -127,6 +130,7 @@ fn from_run(evidence: &Evidence, run: &Reference) -> Expected {
         for weight in weights {
             let read = reads.entry(weight).or_default();
             Span::widen(&mut read.span, step);
+            read.count += 1;
             read.is_firm |= is_product || !is_merged;
             read.uses.merge(Uses { product: is_product, lookup: foreign_forms::is_lookup(target) });
         }
@@ -141,6 +145,7 @@ fn from_run(evidence: &Evidence, run: &Reference) -> Expected {
             elements: fact.elements,
             dims: fact.sorted_dims.clone(),
             read: read.and_then(|read| read.span),
+            reads: read.map_or(1, |read| read.count),
             is_used: read.is_some(),
             is_firm: is_matrix && read.is_some_and(|read| read.is_firm),
             uses: read.map(|read| read.uses),
@@ -179,11 +184,11 @@ fn from_graph(graph: &GraphView) -> Expected {
         let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();
         let elements = sizes.iter().fold(1u64, |all, size| all.saturating_mul(*size));
         let dims = sorted_dims(sizes);
-        let (mut read, mut uses, mut is_plain) = (None, Uses::default(), false);
-        for (node, slot) in flow.readers(graph, id) {
+        let (mut read, mut uses) = (None, Uses::default());
+        let readers = flow.readers(graph, id);
+        for (node, slot) in &readers {
             Span::widen(&mut read, node.0);
-            uses.add(graph.operator(node), slot);
-            is_plain |= !is_scale(graph.operator(node));
+            uses.add(graph.operator(*node), *slot);
         }
         let number = expected.tensors.len() as u32;
         let name: Name = graph.text(value.name).into();
@@ -193,9 +198,10 @@ fn from_graph(graph: &GraphView) -> Expected {
             name,
             elements,
             is_used: read.is_some() && is_number,
-            is_firm: is_number && read.is_some() && (uses.is_weight() || (is_plain && dims.len() > 1)),
+            is_firm: is_number && uses.is_weight(),
             dims: Some(dims),
             read,
+            reads: readers.len(),
             uses: Some(uses),
             class: number,
         });
@@ -218,18 +224,15 @@ fn operators_of(graph: &GraphView, flow: &Flow) -> HashMap<Name, u64> {
     counts
 }
 
-/// ONNX operators that scale and shift, which tools merge into the product before them.
-fn is_scale(operator: &str) -> bool {
-    matches!(operator, "BatchNormalization" | "Add" | "Sub" | "Mul" | "Div")
-}
-
 /// Whether nodes multiply by a parameter: as many of the largest ones of a module as it has nodes that do.
 fn is_multiplied(evidence: &Evidence, fact: &ParameterFact) -> bool {
     let products = evidence.original.as_ref().and_then(|original| original.products.get(&fact.owner));
-    let Some(module) = evidence.modules.get(fact.owner) else { return false };
+    let module = evidence.modules.get(fact.owner).filter(|module| module.children.is_empty());
+    let Some(module) = module else { return false };
     let is_larger = |other: &&modelexport_graph::module_tree::Parameter| other.elements >= fact.elements && other.name != fact.name;
     let larger = module.parameters.iter().filter(is_larger).count() as u64;
-    products.is_some_and(|products| larger < *products) && fact.elements >= LEAST_ELEMENTS
+    let calls = u64::from(module.calls.max(1));
+    products.is_some_and(|products| larger < products.div_ceil(calls)) && fact.elements >= LEAST_ELEMENTS
 }
 
 /// From a list of modules: which of the parameters a graph needs is not known.
@@ -243,14 +246,16 @@ fn from_modules(evidence: &Evidence) -> Expected {
         let owner = evidence.modules.get(fact.owner);
         let order = owner.and_then(|owner| owner.order);
         // A module that calls others reads its own parameters at any time between.
-        let is_leaf = owner.is_some_and(|owner| owner.children.is_empty() && owner.calls == 1);
+        let is_own = owner.is_some_and(|owner| fact.name.strip_prefix(&*owner.path).is_some_and(|rest| rest.starts_with('.')));
+        let is_leaf = owner.is_some_and(|owner| owner.children.is_empty() && owner.calls == 1) && is_own;
         expected.tensors.push(Tensor {
             name: fact.name.clone(),
             elements: fact.elements,
             dims: fact.sorted_dims.clone(),
             read: order.filter(|_| is_leaf).map(|order| Span { first: order, last: order }),
             is_used: order.is_some(),
-            is_firm: is_multiplied(evidence, fact),
+            reads: owner.map_or(1, |owner| owner.calls as usize),
+            is_firm: is_own && is_multiplied(evidence, fact),
             uses: None,
             class: id.0,
         });

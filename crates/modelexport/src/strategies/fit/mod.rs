@@ -11,6 +11,7 @@ mod flow;
 mod held;
 mod modules;
 mod order;
+mod pieces;
 mod uses;
 
 use modelexport_graph::Method;
@@ -18,7 +19,7 @@ use modelexport_io::sidecar::{Fit, FitInterface, FitOperators, FitParameters};
 
 use super::parameters::LEAST_ELEMENTS;
 use super::{Attributions, Context};
-use accounts::{Accounts, Found};
+use accounts::{Accounts, Found, beginning};
 use expected::Expected;
 pub(super) use census::is_product;
 use flow::Flow;
@@ -55,7 +56,7 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
             Some(Found::Piece) => parameters.by_piece += 1,
             None if tensor.is_firm => {
                 parameters.missing += 1;
-                told.add(format!("the file does not have the parameter {} {:?}", tensor.name, tensor.dims));
+                told.add(format!("the file does not have the parameter {}{}", tensor.name, size_text(tensor.dims.as_deref())));
             }
             None => parameters.folded += 1,
         }
@@ -64,13 +65,14 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
         if one.uses.is_weight() && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS {
             parameters.unexplained += 1;
-            told.add(format!("the evidence does not have the weight {} {:?}", graph.value_name(one.value), one.dims));
+            let size = size_text(Some(&one.dims));
+            told.add(format!("the evidence does not have the weight {}{size}", graph.value_name(one.value)));
         }
     }
-    for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, meant)| one.is_initializer && meant.is_none()) {
-        let _ = meant;
+    for one in held.iter().filter(|one| one.is_initializer && one.is_number()) {
         let name = graph.value_name(one.value);
-        if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| expected.find(name, evidence).is_none()) {
+        let is_known = || expected.find(name, evidence).or_else(|| beginning(name, &expected, evidence)).is_some();
+        if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| !is_known()) {
             told.add(format!("the file has the parameter {name}, and the evidence has no module {module}"));
         }
     }
@@ -99,7 +101,11 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
         let differs = |(a, b): (&Option<usize>, &Option<usize>)| a.is_some() && b.is_some() && a != b;
         interface.agrees = outputs.len() == ranks.len() && !outputs.iter().zip(&ranks).any(differs);
         if !interface.agrees {
-            told.add(format!("the file has outputs of ranks {ranks:?}, and the model of {outputs:?}"));
+            let text = |ranks: &[Option<usize>]| -> String {
+                let rank = |rank: &Option<usize>| rank.map_or("?".to_owned(), |rank| rank.to_string());
+                ranks.iter().map(rank).collect::<Vec<_>>().join(", ")
+            };
+            told.add(format!("the file has outputs of rank {}, and the model of {}", text(&ranks), text(outputs)));
         }
     }
     let by_evidence = |place: &&super::Attribution| {
@@ -121,6 +127,12 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
         contradictions: told.count,
         reasons: told.reasons,
     }
+}
+
+/// ` of 32 × 64`, the smallest first.
+fn size_text(dims: Option<&[u64]>) -> String {
+    let sizes: Vec<String> = dims.unwrap_or_default().iter().map(u64::to_string).collect();
+    if sizes.is_empty() { String::new() } else { format!(" of {}", sizes.join(" × ")) }
 }
 
 #[derive(Default)]

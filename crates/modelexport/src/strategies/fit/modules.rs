@@ -36,7 +36,10 @@ impl Claims {
                 continue;
             };
             let (here, there) = (class_name(class), class_name(&module.class));
-            if !here.is_empty() && !there.is_empty() && here != there {
+            // Where nobody knew the class, the name of the attribute stands for it.
+            let is_attribute = |class: &str| path.split('.').any(|part| part == class);
+            let is_known = |class: &str| !class.is_empty() && !is_attribute(class);
+            if is_known(here) && is_known(there) && here != there {
                 self.reclassed.push((path.to_owned(), here.to_owned(), there.to_owned()));
             }
         }

@@ -37,7 +37,8 @@ pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &
         let has_data = !above.is_empty();
         for &later in own.iter().filter(|_| has_data) {
             for &earlier in &above {
-                let span = |number: u32| expected.tensors.get(number as usize).and_then(|tensor| tensor.read);
+                let once = |number: u32| expected.tensors.get(number as usize).filter(|tensor| tensor.reads == 1);
+                let span = |number: u32| once(number).and_then(|tensor| tensor.read);
                 let (Some(first), Some(second)) = (span(earlier), span(later)) else { continue };
                 pairs += 1;
                 if first.first > second.last && !turned.contains(&(earlier, later)) {

@@ -1,0 +1,127 @@
+//! Tensors that tools pack into one, pad, or cut apart.
+
+use super::expected::Tensor;
+use super::held::Held;
+
+/// Tensors that were not found, with their numbers.
+type Left<'e> = [(u32, &'e Tensor)];
+
+/// Most tensors that are packed into one.
+const MAX_PACKED: u64 = 8;
+
+/// Tensors that have the elements of `one` together: some that follow each other and have the same rank, or so many of
+/// one size that follow each other, those of one module first.
+pub fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+    if one.rank > 3 {
+        return None;
+    }
+    equal(left, one, true).or_else(|| equal(left, one, false)).or_else(|| following(left, one))
+}
+
+fn module(tensor: &Tensor) -> &str {
+    tensor.name.rsplit_once('.').map_or("", |(module, _)| module)
+}
+
+fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
+    left.iter().enumerate().find_map(|(start, (_, first))| {
+        let count = one.elements.checked_div(first.elements)?;
+        if count < 2 || count > MAX_PACKED || count * first.elements != one.elements {
+            return None;
+        }
+        let fits = |(_, tensor): &&(u32, &Tensor)| {
+            tensor.elements == first.elements && (!in_one_module || module(tensor) == module(first))
+        };
+        let found: Vec<u32> =
+            left.get(start..)?.iter().filter(fits).map(|(number, _)| *number).take(count as usize).collect();
+        (found.len() as u64 == count).then_some(found)
+    })
+}
+
+fn following(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+    let rank = |tensor: &Tensor| tensor.dims.as_ref().map(Vec::len);
+    left.iter().enumerate().find_map(|(start, (_, first))| {
+        let same = left.get(start..)?.iter().filter(|(_, tensor)| rank(tensor) == rank(first));
+        let (mut found, mut sum) = (Vec::new(), 0u64);
+        for (number, tensor) in same.take(MAX_PACKED as usize) {
+            found.push(*number);
+            sum = sum.saturating_add(tensor.elements);
+            if sum >= one.elements {
+                break;
+            }
+        }
+        (sum == one.elements && found.len() > 1).then_some(found)
+    })
+}
+
+/// Channels are padded to a multiple of one of these.
+const BLOCKS: [u64; 2] = [8, 16];
+/// Three channels become a block of sixteen at most.
+const MAX_GROWTH: u64 = 6;
+
+/// The weight of a convolution that is `one` with channels padded to full blocks: the one that is padded least.
+pub fn padded(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+    if one.rank < 3 {
+        return None;
+    }
+    let fits = |tensor: &Tensor| match &tensor.dims {
+        Some(dims) => tensor.is_firm && is_padded(dims, &one.dims),
+        None => tensor.is_firm && (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
+    };
+    let fitting = left.iter().filter(|(_, tensor)| fits(tensor));
+    let least = fitting.max_by_key(|(number, tensor)| (tensor.elements, std::cmp::Reverse(*number)))?;
+    Some(vec![least.0])
+}
+
+/// Whether `after` is `before` with some dimensions padded; both without those of size 1, which may be padded, too.
+fn is_padded(before: &[u64], after: &[u64]) -> bool {
+    let mut left = after.to_vec();
+    let mut padded = Vec::new();
+    for &size in before.iter().rev() {
+        match left.iter().position(|other| *other == size) {
+            Some(at) => {
+                left.remove(at);
+            }
+            None => padded.push(size),
+        }
+    }
+    let new_block = |size: u64| BLOCKS.contains(&size);
+    for size in padded {
+        let fits = |other: &u64| BLOCKS.iter().any(|block| size.next_multiple_of(*block) == *other);
+        match left.iter().position(fits) {
+            Some(at) => {
+                left.remove(at);
+            }
+            None => return false,
+        }
+    }
+    left.into_iter().all(new_block)
+}
+
+/// Constants of one size into which a tensor was cut.
+pub fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Vec<usize>> {
+    let size = |at: &usize| held.get(*at).map_or(0, |one| one.elements);
+    open.iter().find_map(|first| {
+        let count = tensor.elements.checked_div(size(first))?;
+        if count < 2 || count * size(first) != tensor.elements {
+            return None;
+        }
+        let dims = &held.get(*first)?.dims;
+        let same = open.iter().copied().filter(|at| held.get(*at).is_some_and(|one| one.dims == *dims));
+        let found: Vec<usize> = same.take(count as usize).collect();
+        (found.len() as u64 == count).then_some(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_padded;
+
+    #[test]
+    fn channels_are_padded_to_blocks() {
+        assert!(is_padded(&[3, 3, 8, 12], &[3, 3, 8, 16]));
+        assert!(is_padded(&[3, 3, 3, 8], &[3, 3, 3, 16]));
+        assert!(is_padded(&[40, 144], &[48, 144]));
+        assert!(!is_padded(&[3, 3, 8, 12], &[3, 3, 8, 13]));
+        assert!(!is_padded(&[3, 3, 8, 12], &[3, 3, 8, 48]));
+    }
+}
