@@ -3,7 +3,7 @@
 | file | what |
 |---|---|
 | `model.pt2`, `trace.json` | evidence from PyTorch |
-| `dynamo.onnx`, `torchscript.onnx` | what torch's exporters wrote, and `…_blind.onnx` without metadata and inner names |
+| `dynamo.onnx`, `torchscript.onnx` | from torch; `…_blind.onnx` is the same without metadata and inner names |
 | `dynamo_anonymous.onnx` | blind, and the initializers have other names, too |
 | `dynamo_batch.onnx`, `dynamo_dynamic.onnx` | exported with twice the batch, and with dynamic dimensions |
 | `native.onnx`, `native_hierarchy.json` | modelexport's own export |
@@ -28,7 +28,7 @@ import strategy_harness
 
 
 def make(name: str, folder: Path, cli: Path, wanted: set[str] | None = None) -> list[str]:
-    """Makes what is missing in `folder`, all or what is `wanted`, and returns what could not be made, with the reason."""
+    """Makes what is missing in `folder`, all or what is `wanted`. Returns what could not be made, with the reason."""
     import torch
 
     torch.set_num_threads(1)

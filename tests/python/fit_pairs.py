@@ -6,7 +6,7 @@ figures into docs/strategies.md.
     python tests/python/fit_pairs.py table DIR/results.jsonl docs/strategies.md
 
 `make` needs onnxsim and onnxslim beside the packages of requirements.txt. It builds the models of fit_models.py, writes
-one folder for each (fit_corpus.py), and lists the pairs in DIR/pairs.jsonl (fit_index.py). What exists is not made again.
+one folder for each (fit_corpus.py), and lists the pairs in DIR/pairs.jsonl (fit_index.py). What exists is kept.
 """
 
 import argparse
