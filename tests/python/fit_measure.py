@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 REFUSED = 1
+# Thousands of small files are written and thrown away: in memory where the system has a place for it.
+SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 BEGIN, END = "<!-- fit: begin -->", "<!-- fit: end -->"
 
 
@@ -34,7 +36,7 @@ def told(cli: Path, pair: dict) -> dict:
     """Exit code, fit and message for one pair."""
     options = [f"--{pair['mode']}", pair["evidence"]] if pair["evidence"] else []
     options += ["--strategy", pair["strategy"]] if pair["strategy"] else []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         target = Path(folder) / "tagged.onnx"
         command = [cli, "tag", pair["graph"], "-o", target, "--format", "json", *options]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
