@@ -14,7 +14,6 @@ mod order;
 mod pieces;
 mod uses;
 
-use modelexport_graph::Method;
 use modelexport_io::sidecar::{Fit, FitInterface, FitOperators, FitParameters};
 
 use super::parameters::LEAST_ELEMENTS;
@@ -40,6 +39,8 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     let held = held(graph, &flow);
     let accounts = Accounts::new(graph, evidence, anchors, &expected, &held);
     let mut told = Contradictions::default();
+    // A file that is its own evidence need not account for its weights.
+    let is_itself = evidence.run.is_none() && evidence.original.is_none() && evidence.policy.is_none();
 
     for (at, tensor) in &accounts.resized {
         let (Some(one), Some(known)) = (held.get(*at), expected.tensors.get(*tensor as usize)) else { continue };
@@ -63,13 +64,13 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     }
     parameters.found = parameters.by_name + parameters.by_content + parameters.by_shape + parameters.by_piece;
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
-        if one.uses.is_weight() && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS {
+        if one.uses.is_weight() && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS && !is_itself {
             parameters.unexplained += 1;
             let size = size_text(Some(&one.dims));
             told.add(format!("the evidence does not have the weight {}{size}", graph.value_name(one.value)));
         }
     }
-    for one in held.iter().filter(|one| one.is_initializer && one.is_number()) {
+    for one in held.iter().filter(|one| one.is_initializer && one.is_number() && !is_itself) {
         let name = graph.value_name(one.value);
         let is_known = || expected.find(name, evidence).or_else(|| beginning(name, &expected, evidence)).is_some();
         if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| !is_known()) {
@@ -108,11 +109,8 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
             told.add(format!("the file has outputs of rank {}, and the model of {}", text(&ranks), text(outputs)));
         }
     }
-    let by_evidence = |place: &&super::Attribution| {
-        !matches!(place.method, Method::Propagated | Method::Auxiliary | Method::Fallback)
-    };
     let operators = FitOperators {
-        aligned: placed.iter().filter(by_evidence).count() as u64,
+        aligned: placed.iter().filter(|place| place.method.is_evidence()).count() as u64,
         total: placed.len() as u64,
     };
     let share = |found: u64, total: u64| if total == 0 { 1.0 } else { found as f64 / total as f64 };
