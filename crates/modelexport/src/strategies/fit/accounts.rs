@@ -51,6 +51,7 @@ impl Accounts {
         accounts.share_classes(expected);
         accounts.by_shape(expected, held);
         accounts.by_pieces(expected, held);
+        accounts.by_padding(expected, held);
         accounts.by_parts(expected, held);
         accounts.by_copies(expected, held);
         accounts
@@ -173,7 +174,7 @@ impl Accounts {
             .collect()
     }
 
-    /// Tools pack several tensors into one, and pad them. What can be computed without data needs no tensor.
+    /// Tools pack several tensors into one. What can be computed without data needs no tensor.
     fn by_pieces(&mut self, expected: &Expected, held: &[Held]) {
         for at in self.unexplained(held) {
             let Some(one) = held.get(at) else { continue };
@@ -182,8 +183,21 @@ impl Accounts {
                 continue;
             }
             let left = self.unfound(expected);
-            if let Some(pieces) = pieces::packed(&left, one).or_else(|| pieces::padded(&left, one)) {
+            if let Some(pieces) = pieces::packed(&left, one) {
                 pieces.into_iter().for_each(|tensor| self.mark(tensor, Found::Piece));
+                self.explain(at, None);
+            }
+        }
+    }
+
+    /// Tools pad the channels of convolutions.
+    fn by_padding(&mut self, expected: &Expected, held: &[Held]) {
+        // Those that must be there first.
+        for is_firm in [true, false] {
+            let (mut left, open) = (self.unfound(expected), self.unexplained(held));
+            left.retain(|(_, tensor)| tensor.is_firm == is_firm);
+            for (tensor, at) in pieces::padded(&left, held, &open) {
+                self.mark(tensor, Found::Piece);
                 self.explain(at, None);
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use modelexport_graph::Name;
-use modelexport_lower::foreign_forms::{Forms, Token, Trace, is_namesake};
+use modelexport_lower::foreign_forms::{self, Forms, Token, Trace, is_namesake};
 
 use super::super::align::prepared::Prepared;
 use super::super::align::reference::Source;
@@ -106,6 +106,8 @@ impl Allowed {
                 allowed.is_unbounded |= run.sources(i).iter().any(|source| matches!(source, Source::Weight(_)));
                 continue;
             };
+            let target = run.target(step.target).map_or("", |target| target);
+            allowed.is_unbounded |= foreign_forms::is_repeated(target);
             let most = most_of.entry(step.target.0).or_insert_with(|| KINDS.iter().map(|kind| most(kind, forms)).collect());
             allowed.counts.iter_mut().zip(most).for_each(|(count, most)| *count += *most);
             let may_be_gone = flag(&prepared.is_foldable)

@@ -28,6 +28,9 @@ use modules::Claims;
 /// Below this evidence is refused.
 pub const THRESHOLD: f64 = 0.75;
 
+/// Domain of onnxruntime's operators over channels in blocks, for which it pads filters.
+const BLOCKED_CHANNELS: &str = "com.microsoft.nchwc";
+
 /// Most contradictions that are told.
 const MAX_TOLD: usize = 8;
 
@@ -39,6 +42,10 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     let held = held(graph, &flow);
     let accounts = Accounts::new(graph, evidence, anchors, &expected, &held);
     let mut told = Contradictions::default();
+    // A padded filter has no size by which a list of modules could tell it.
+    let are_filters_blurred = evidence.run.is_none()
+        && evidence.original.as_ref().is_none_or(|original| original.graph.is_none())
+        && graph.nodes().any(|(_, entry)| graph.text(entry.domain) == BLOCKED_CHANNELS);
     // A file that is its own evidence need not account for its weights.
     let is_itself = evidence.run.is_none() && evidence.original.is_none() && evidence.policy.is_none();
 
@@ -55,7 +62,7 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
             Some(Found::Content) => parameters.by_content += 1,
             Some(Found::Shape) => parameters.by_shape += 1,
             Some(Found::Piece) => parameters.by_piece += 1,
-            None if tensor.is_firm => {
+            None if tensor.is_firm && !are_filters_blurred => {
                 parameters.missing += 1;
                 told.add(format!("the file does not have the parameter {}{}", tensor.name, size_text(tensor.dims.as_deref())));
             }
@@ -64,7 +71,8 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     }
     parameters.found = parameters.by_name + parameters.by_content + parameters.by_shape + parameters.by_piece;
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
-        if one.uses.is_weight() && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS && !is_itself {
+        let is_blurred = are_filters_blurred && one.rank > 2;
+        if one.uses.is_weight() && !is_blurred && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS && !is_itself {
             parameters.unexplained += 1;
             let size = size_text(Some(&one.dims));
             told.add(format!("the evidence does not have the weight {}{size}", graph.value_name(one.value)));
