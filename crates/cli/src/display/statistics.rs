@@ -42,5 +42,9 @@ pub fn placed_by_evidence<'m>(by_method: impl Iterator<Item = (&'m str, u64)>) -
 
 /// `94 nodes by evidence, 87 by their neighbours`.
 pub fn placed_text(placed: u64, nodes: u64) -> String {
-    format!("{} by evidence, {} by their neighbours", counted(placed, "node"), exact(nodes.saturating_sub(placed)))
+    format!(
+        "{} by evidence, {} by their neighbours",
+        counted(placed, "node"),
+        exact(nodes.saturating_sub(placed))
+    )
 }

@@ -118,11 +118,12 @@ fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
         Some(path) => evidence::load(path)?,
         None => {
             let own = evidence::from_itself(&mut model, &file.graph, None);
-            own.or_else(|| evidence::from_scopes(&file.graph)).ok_or_else(|| modelexport::Error::NoHierarchy {
-                path: arguments.source.clone(),
-                sidecar: sidecar::path_beside(&arguments.source),
-            })
-            .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
+            own.or_else(|| evidence::from_scopes(&file.graph))
+                .ok_or_else(|| modelexport::Error::NoHierarchy {
+                    path: arguments.source.clone(),
+                    sidecar: sidecar::path_beside(&arguments.source),
+                })
+                .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
         }
     };
     Ok((Subject::from_file(file, model), evidence))

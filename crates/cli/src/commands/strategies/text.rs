@@ -38,11 +38,16 @@ pub fn write(report: &Report, out: &mut dyn Write, style: Style, width: Option<u
 /// What `tag` takes, and why.
 fn recommendation_text(recommendation: &Recommendation) -> String {
     let Recommendation { strategy, tried, fit } = recommendation;
-    let placed: Vec<String> =
-        tried.iter().map(|one| format!("{} {} of {}", one.strategy, exact(one.placed), exact(one.nodes))).collect();
+    let placed: Vec<String> = tried
+        .iter()
+        .map(|one| format!("{} {} of {}", one.strategy, exact(one.placed), exact(one.nodes)))
+        .collect();
     let fit_text = fit_text(fit);
     match fit.is_enough() {
-        true => format!("recommended: {strategy}; nodes placed by evidence: {}; fit {fit_text}", placed.join(", ")),
+        true => format!(
+            "recommended: {strategy}; nodes placed by evidence: {}; fit {fit_text}",
+            placed.join(", ")
+        ),
         false => format!("recommended: none, the evidence is of another model; fit {fit_text}"),
     }
 }

@@ -229,7 +229,9 @@ fn is_multiplied(evidence: &Evidence, fact: &ParameterFact) -> bool {
     let products = products(evidence, fact.owner);
     let module = evidence.modules.get(fact.owner).filter(|module| module.children.is_empty());
     let Some(module) = module else { return false };
-    let is_larger = |other: &&modelexport_graph::module_tree::Parameter| other.elements >= fact.elements && other.name != fact.name;
+    let is_larger = |other: &&modelexport_graph::module_tree::Parameter| {
+        other.elements >= fact.elements && other.name != fact.name
+    };
     let larger = module.parameters.iter().filter(is_larger).count() as u64;
     let calls = u64::from(module.calls.max(1));
     larger < products.div_ceil(calls) && fact.elements >= LEAST_ELEMENTS
@@ -251,7 +253,9 @@ fn from_modules(evidence: &Evidence) -> Expected {
         let owner = evidence.modules.get(fact.owner);
         let order = owner.and_then(|owner| owner.order);
         // A module that calls others reads its own parameters at any time between.
-        let is_own = owner.is_some_and(|owner| fact.name.strip_prefix(&*owner.path).is_some_and(|rest| rest.starts_with('.')));
+        let is_own = owner.is_some_and(|owner| {
+            fact.name.strip_prefix(&*owner.path).is_some_and(|rest| rest.starts_with('.'))
+        });
         let is_leaf = owner.is_some_and(|owner| owner.children.is_empty() && owner.calls == 1) && is_own;
         expected.tensors.push(Tensor {
             name: fact.name.clone(),

@@ -19,8 +19,8 @@ use modelexport_io::sidecar::{Fit, FitInterface, FitOperators, FitParameters};
 use super::parameters::LEAST_ELEMENTS;
 use super::{Attributions, Context};
 use accounts::{Accounts, Found, beginning};
-use expected::Expected;
 pub(super) use census::is_product;
+use expected::Expected;
 use flow::Flow;
 use held::held;
 use modules::Claims;
@@ -50,8 +50,13 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     let is_itself = evidence.run.is_none() && evidence.original.is_none() && evidence.policy.is_none();
 
     for (at, tensor) in &accounts.resized {
-        let (Some(one), Some(known)) = (held.get(*at), expected.tensors.get(*tensor as usize)) else { continue };
-        told.add(format!("the parameter {} has {} elements in the file and {} in the evidence", known.name, one.elements, known.elements));
+        let (Some(one), Some(known)) = (held.get(*at), expected.tensors.get(*tensor as usize)) else {
+            continue;
+        };
+        told.add(format!(
+            "the parameter {} has {} elements in the file and {} in the evidence",
+            known.name, one.elements, known.elements
+        ));
     }
     let used = expected.tensors.iter().zip(&accounts.found).filter(|(tensor, _)| tensor.is_used);
     let mut parameters = FitParameters::default();
@@ -64,7 +69,11 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
             Some(Found::Piece) => parameters.by_piece += 1,
             None if tensor.is_firm && !are_filters_blurred => {
                 parameters.missing += 1;
-                told.add(format!("the file does not have the parameter {}{}", tensor.name, size_text(tensor.dims.as_deref())));
+                told.add(format!(
+                    "the file does not have the parameter {}{}",
+                    tensor.name,
+                    size_text(tensor.dims.as_deref())
+                ));
             }
             None => parameters.folded += 1,
         }
@@ -72,7 +81,13 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     parameters.found = parameters.by_name + parameters.by_content + parameters.by_shape + parameters.by_piece;
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
         let is_blurred = are_filters_blurred && one.rank > 2;
-        if one.uses.is_weight() && !is_blurred && one.is_number() && !is_explained && one.elements >= LEAST_ELEMENTS && !is_itself {
+        if one.uses.is_weight()
+            && !is_blurred
+            && one.is_number()
+            && !is_explained
+            && one.elements >= LEAST_ELEMENTS
+            && !is_itself
+        {
             parameters.unexplained += 1;
             let size = size_text(Some(&one.dims));
             told.add(format!("the evidence does not have the weight {}{size}", graph.value_name(one.value)));
@@ -80,7 +95,8 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     }
     for one in held.iter().filter(|one| one.is_initializer && one.is_number() && !is_itself) {
         let name = graph.value_name(one.value);
-        let is_known = || expected.find(name, evidence).or_else(|| beginning(name, &expected, evidence)).is_some();
+        let is_known =
+            || expected.find(name, evidence).or_else(|| beginning(name, &expected, evidence)).is_some();
         if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| !is_known()) {
             told.add(format!("the file has the parameter {name}, and the evidence has no module {module}"));
         }
@@ -114,7 +130,11 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
                 let rank = |rank: &Option<usize>| rank.map_or("?".to_owned(), |rank| rank.to_string());
                 ranks.iter().map(rank).collect::<Vec<_>>().join(", ")
             };
-            told.add(format!("the file has outputs of rank {}, and the model of {}", text(&ranks), text(outputs)));
+            told.add(format!(
+                "the file has outputs of rank {}, and the model of {}",
+                text(&ranks),
+                text(outputs)
+            ));
         }
     }
     let operators = FitOperators {
@@ -155,3 +175,6 @@ impl Contradictions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,7 +64,7 @@ const MAX_GROWTH: u64 = 32;
 /// made.
 pub fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize)> {
     let fits = |tensor: &Tensor, one: &Held| match &tensor.dims {
-        Some(dims) => (tensor.is_firm || dims.len() > 1) && is_padded(dims, &one.dims),
+        Some(dims) => is_padded(dims, &one.dims),
         None => (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
     };
     let filters: Vec<usize> =
@@ -72,7 +72,9 @@ pub fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize
     let edges: Vec<Vec<usize>> = filters
         .iter()
         .filter_map(|at| held.get(*at))
-        .map(|one| (0..left.len()).filter(|i| left.get(*i).is_some_and(|(_, tensor)| fits(tensor, one))).collect())
+        .map(|one| {
+            (0..left.len()).filter(|i| left.get(*i).is_some_and(|(_, tensor)| fits(tensor, one))).collect()
+        })
         .collect();
     let mut taken: Vec<Option<usize>> = vec![None; left.len()];
     for filter in 0..edges.len() {
