@@ -1,8 +1,9 @@
 //! Counts of modules and nodes, as every summary shows them.
 
+use modelexport_graph::Method;
 use modelexport_io::sidecar::{Fit, Statistics};
 
-use super::number::exact;
+use super::number::{counted, exact};
 
 /// `45 of 48 executed, 26 shown in tags`.
 pub fn modules_text(statistics: &Statistics) -> String {
@@ -30,5 +31,20 @@ pub fn fit_text(fit: &Fit) -> String {
         exact(parameters.total),
         percent(placed),
         if fit.forced { ", forced" } else { "" }
+    )
+}
+
+/// Nodes that evidence placed, of nodes by method.
+pub fn placed_by_evidence<'m>(by_method: impl Iterator<Item = (&'m str, u64)>) -> u64 {
+    let is_evidence = |method: &str| Method::from_name(method).is_some_and(Method::is_evidence);
+    by_method.filter(|(method, _)| is_evidence(method)).map(|(_, count)| count).sum()
+}
+
+/// `94 nodes by evidence, 87 by their neighbours`.
+pub fn placed_text(placed: u64, nodes: u64) -> String {
+    format!(
+        "{} by evidence, {} by their neighbours",
+        counted(placed, "node"),
+        exact(nodes.saturating_sub(placed))
     )
 }

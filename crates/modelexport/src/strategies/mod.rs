@@ -153,11 +153,6 @@ impl Strategy {
         matches!(self, Strategy::EnhancedSemantic | Strategy::Retag)
     }
 
-    /// Whether it goes by the metadata of nodes.
-    pub fn reads_marks(self) -> bool {
-        true
-    }
-
     /// The evidence that the strategy needs, in words.
     pub fn needs(self) -> &'static str {
         match self {

@@ -1,5 +1,6 @@
 //! The foreign route from end to end: an ONNX file that somebody else wrote gets tags, and nothing else changes.
 
+mod choice;
 mod data_files;
 
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use modelexport_graph::onnx::{Model, Node};
 use modelexport_graph::{Name, SourceId};
 use modelexport_io::onnx::{self, NodeEdit, NodeView, Spliced};
 use modelexport_io::output::{CommittedFile, Transaction};
-use modelexport_io::sidecar::{self, Fit, Sidecar};
+use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_io::{external_data, spliced_file};
 
@@ -19,7 +20,7 @@ use crate::export::model_first;
 use crate::hierarchy::Reading;
 use crate::policy::Policy;
 use crate::sidecar_file;
-use crate::strategies::{evidence, fit};
+use crate::strategies::evidence;
 use crate::strategies::graph::TextId;
 use crate::strategies::{
     self, Anchors, Attributions, Context, Evidence, GraphBuilder, GraphView, NodeId, Strategy,
@@ -27,6 +28,8 @@ use crate::strategies::{
 use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
 use crate::tensors::external_locations;
+
+pub use choice::{Choice, Tried, candidates};
 
 /// An ONNX file that is to be tagged, without its weights.
 #[derive(Debug)]
@@ -45,11 +48,11 @@ pub struct ForeignFile {
 }
 
 impl ForeignFile {
-    /// Opens a file for `strategy`. Its nodes are not in memory, only what the graph says of them.
-    pub fn open(path: &Path, strategy: Strategy) -> Result<Self, Error> {
+    /// Opens a file. Its nodes are not in memory, only what the graph says of them.
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
-        let mut builder = GraphBuilder::new(strategy.reads_marks());
+        let mut builder = GraphBuilder::new(true);
         let model = onnx::read_parts(&sources, source, &mut builder)?;
         let (file, _) = Self::resolve(path, model, sources, source, |model| builder.finish(model));
         Ok(file)
@@ -97,17 +100,18 @@ impl ForeignFile {
         (ForeignFile { path, graph, sources, source, data_problem, data_files, places }, model)
     }
 
-    /// Finds out where the nodes come from by `strategy`. What only strategies need of the graph is gone then.
+    /// Finds out where the nodes come from by the one of `candidates` that places most. What only strategies need of the
+    /// graph is gone then.
     pub fn attribute(
         &mut self,
         evidence: &Evidence,
-        strategy: Strategy,
+        candidates: &[Strategy],
         policy: &Policy,
-    ) -> Result<Fit, Error> {
-        let (places, fit) = measured(&self.graph, &self.sources, evidence, strategy, policy)?;
+    ) -> Result<Choice, Error> {
+        let (places, choice) = chosen(&self.graph, &self.sources, evidence, candidates, policy)?;
         self.places = places;
         self.graph.keep_nodes();
-        Ok(fit)
+        Ok(choice)
     }
 
     /// Lowers the confidence in every place: the evidence does not fit.
@@ -129,26 +133,33 @@ pub fn attributions(
     strategy: Strategy,
     policy: &Policy,
 ) -> Result<Attributions, Error> {
-    measured(graph, sources, evidence, strategy, policy).map(|(places, _)| places)
-}
-
-/// The same, and how well the evidence fits.
-pub fn measured(
-    graph: &GraphView,
-    sources: &Sources,
-    evidence: &Evidence,
-    strategy: Strategy,
-    policy: &Policy,
-) -> Result<(Attributions, Fit), Error> {
-    if !strategy.is_allowed_by(evidence) {
-        return Err(Error::Strategy { strategy, evidence: evidence.format });
-    }
     let anchors = Anchors::new(graph, sources, evidence);
     let boundaries = policy.boundaries(&evidence.modules);
     let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
-    let places = strategies::attribute(strategy, &context);
-    let fit = fit::measure(&context, &places);
-    Ok((places, fit))
+    check_allowed(strategy, evidence)?;
+    Ok(strategies::attribute(strategy, &context))
+}
+
+/// The same by the one of `candidates` that places most nodes, and how well the evidence fits.
+pub fn chosen(
+    graph: &GraphView,
+    sources: &Sources,
+    evidence: &Evidence,
+    candidates: &[Strategy],
+    policy: &Policy,
+) -> Result<(Attributions, Choice), Error> {
+    candidates.iter().try_for_each(|strategy| check_allowed(*strategy, evidence))?;
+    let anchors = Anchors::new(graph, sources, evidence);
+    let boundaries = policy.boundaries(&evidence.modules);
+    let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
+    Ok(choice::choose(&context, candidates))
+}
+
+fn check_allowed(strategy: Strategy, evidence: &Evidence) -> Result<(), Error> {
+    match strategy.is_allowed_by(evidence) {
+        true => Ok(()),
+        false => Err(Error::Strategy { strategy, evidence: evidence.format }),
+    }
 }
 
 /// The sidecar of a file whose nodes have their places, which `evidence` told.

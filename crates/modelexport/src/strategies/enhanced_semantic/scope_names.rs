@@ -98,7 +98,9 @@ impl<'a> ScopeNames<'a> {
             end += part.len() + 1;
             modules = self.part(&modules, part);
             if modules.is_empty() {
-                return node_name.get(..end).filter(|_| !part.starts_with(|first: char| first.is_ascii_uppercase()));
+                return node_name
+                    .get(..end)
+                    .filter(|_| !part.starts_with(|first: char| first.is_ascii_uppercase()));
             }
         }
         None

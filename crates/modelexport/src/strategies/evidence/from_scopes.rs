@@ -91,7 +91,9 @@ fn enter(
         }
         id = tree.insert(&path);
         execute(tree, id, order, is_repeated);
-        above = path.get(length..).map_or(part, |_| if is_repeated { without_number(part).unwrap_or(part) } else { part });
+        above = path
+            .get(length..)
+            .map_or(part, |_| if is_repeated { without_number(part).unwrap_or(part) } else { part });
     }
     id
 }
@@ -122,7 +124,12 @@ mod tests {
 
     fn evidence(names: &[&str], initializers: &[&str]) -> Option<Evidence> {
         let node = |name: &&str| Node { name: (*name).into(), op_type: "MatMul".into(), ..Node::default() };
-        let tensor = |name: &&str| Tensor { name: (*name).into(), dims: vec![2, 3], data_type: 1, ..Tensor::default() };
+        let tensor = |name: &&str| Tensor {
+            name: (*name).into(),
+            dims: vec![2, 3],
+            data_type: 1,
+            ..Tensor::default()
+        };
         let nodes = names.iter().map(node).collect();
         let initializers = initializers.iter().map(tensor).collect();
         let model = Model { graph: Graph { nodes, initializers, ..Graph::default() }, ..Model::default() };
@@ -131,7 +138,12 @@ mod tests {
 
     fn modules(names: &[&str], initializers: &[&str]) -> Vec<(String, String)> {
         let evidence = evidence(names, initializers).unwrap();
-        evidence.modules.iter().skip(1).map(|(_, module)| (module.path.to_string(), module.class.to_string())).collect()
+        evidence
+            .modules
+            .iter()
+            .skip(1)
+            .map(|(_, module)| (module.path.to_string(), module.class.to_string()))
+            .collect()
     }
 
     fn paths(names: &[&str], initializers: &[&str]) -> Vec<String> {
@@ -178,7 +190,8 @@ mod tests {
     #[test]
     fn parameters_are_those_that_are_named_after_a_module() {
         let evidence = evidence(&["/fc/MatMul"], &["fc.weight", "onnx::MatMul_3"]).unwrap();
-        let weight = evidence.parameters.find("fc.weight").and_then(|id| evidence.parameters.get(id)).unwrap();
+        let weight =
+            evidence.parameters.find("fc.weight").and_then(|id| evidence.parameters.get(id)).unwrap();
         assert_eq!((weight.elements, Some(weight.owner)), (6, evidence.modules.find("fc")));
         assert_eq!(evidence.parameters.len(), 1);
     }

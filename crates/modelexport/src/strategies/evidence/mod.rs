@@ -25,6 +25,7 @@ pub use calls::Calls;
 pub(crate) use from_onnx::from_hierarchy;
 pub use from_onnx::{from_itself, from_onnx as of_tagged};
 pub use from_scopes::from_scopes;
+pub use from_sidecar::from_sidecar as of_sidecar;
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
 

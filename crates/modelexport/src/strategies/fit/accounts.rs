@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::super::Anchors;
 use super::super::evidence::Evidence;
 use super::super::graph::GraphView;
+use super::super::parameters::LEAST_ELEMENTS;
 use super::expected::{Expected, Tensor};
 use super::held::Held;
 use super::pieces;
-use super::super::parameters::LEAST_ELEMENTS;
 
 /// How a tensor of the evidence was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,7 @@ impl Accounts {
         accounts.share_classes(expected);
         accounts.by_shape(expected, held);
         accounts.by_pieces(expected, held);
+        accounts.by_padding(expected, held);
         accounts.by_parts(expected, held);
         accounts.by_copies(expected, held);
         accounts
@@ -88,7 +89,8 @@ impl Accounts {
             } else if expected.folded_names.contains(name) {
                 self.explain(at, None);
             } else if let Some(tensor) = beginning(name, expected, evidence) {
-                let is_whole = expected.tensors.get(tensor as usize).is_some_and(|known| known.elements == one.elements);
+                let is_whole =
+                    expected.tensors.get(tensor as usize).is_some_and(|known| known.elements == one.elements);
                 if is_whole {
                     self.mark(tensor, Found::Name);
                 }
@@ -132,7 +134,9 @@ impl Accounts {
         let mut left_by_size: HashMap<u64, Vec<u32>> = HashMap::new();
         let unfound = |wanted: bool| {
             let all = expected.tensors.iter().zip(&self.found).enumerate().rev();
-            all.filter(move |(_, (tensor, found))| found.is_none() && tensor.is_used && tensor.is_firm == wanted)
+            all.filter(move |(_, (tensor, found))| {
+                found.is_none() && tensor.is_used && tensor.is_firm == wanted
+            })
         };
         // The last is taken first: one that must be there before one that may be gone.
         for (number, (tensor, _)) in unfound(false).chain(unfound(true)) {
@@ -142,7 +146,8 @@ impl Accounts {
             }
         }
         for (at, one) in held.iter().enumerate() {
-            if self.is_explained.get(at) != Some(&false) || !one.is_number() || one.elements < LEAST_ELEMENTS {
+            if self.is_explained.get(at) != Some(&false) || !one.is_number() || one.elements < LEAST_ELEMENTS
+            {
                 continue;
             }
             let by_dims = left.get_mut(one.dims.as_slice()).and_then(Vec::pop);
@@ -173,7 +178,7 @@ impl Accounts {
             .collect()
     }
 
-    /// Tools pack several tensors into one, and pad them. What can be computed without data needs no tensor.
+    /// Tools pack several tensors into one. What can be computed without data needs no tensor.
     fn by_pieces(&mut self, expected: &Expected, held: &[Held]) {
         for at in self.unexplained(held) {
             let Some(one) = held.get(at) else { continue };
@@ -182,8 +187,21 @@ impl Accounts {
                 continue;
             }
             let left = self.unfound(expected);
-            if let Some(pieces) = pieces::packed(&left, one).or_else(|| pieces::padded(&left, one)) {
+            if let Some(pieces) = pieces::packed(&left, one) {
                 pieces.into_iter().for_each(|tensor| self.mark(tensor, Found::Piece));
+                self.explain(at, None);
+            }
+        }
+    }
+
+    /// Tools pad the channels of convolutions.
+    fn by_padding(&mut self, expected: &Expected, held: &[Held]) {
+        // Those that must be there first.
+        for is_firm in [true, false] {
+            let (mut left, open) = (self.unfound(expected), self.unexplained(held));
+            left.retain(|(_, tensor)| tensor.is_firm == is_firm);
+            for (tensor, at) in pieces::padded(&left, held, &open) {
+                self.mark(tensor, Found::Piece);
                 self.explain(at, None);
             }
         }
@@ -205,7 +223,8 @@ impl Accounts {
         for at in self.unexplained(held) {
             let Some(one) = held.get(at) else { continue };
             let is_original = |tensor: &Tensor| {
-                let is_same = tensor.dims.as_ref().map_or(tensor.elements == one.elements, |dims| *dims == one.dims);
+                let is_same =
+                    tensor.dims.as_ref().map_or(tensor.elements == one.elements, |dims| *dims == one.dims);
                 is_same && tensor.reads > 1
             };
             if expected.tensors.iter().any(is_original) {
@@ -214,7 +233,9 @@ impl Accounts {
         }
         let mut spare: HashMap<u64, usize> = HashMap::new();
         for (one, meant) in held.iter().zip(&self.meant) {
-            let reads = meant.and_then(|tensor| expected.tensors.get(tensor as usize)).map_or(1, |tensor| tensor.reads);
+            let reads = meant
+                .and_then(|tensor| expected.tensors.get(tensor as usize))
+                .map_or(1, |tensor| tensor.reads);
             *spare.entry(one.elements).or_default() += one.readers.saturating_sub(reads);
         }
         for (number, tensor) in self.unfound(expected) {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use modelexport_graph::Name;
-use modelexport_lower::foreign_forms::{Forms, Token, Trace, is_namesake};
+use modelexport_lower::foreign_forms::{self, Forms, Token, Trace, is_namesake};
 
 use super::super::align::prepared::Prepared;
 use super::super::align::reference::Source;
@@ -103,10 +103,15 @@ impl Allowed {
                     *count += u64::from(kind.makers.iter().any(|maker| is_namesake(target, maker)));
                 }
                 // A cell of a recurrent layer becomes products and activations.
-                allowed.is_unbounded |= run.sources(i).iter().any(|source| matches!(source, Source::Weight(_)));
+                allowed.is_unbounded |=
+                    run.sources(i).iter().any(|source| matches!(source, Source::Weight(_)));
                 continue;
             };
-            let most = most_of.entry(step.target.0).or_insert_with(|| KINDS.iter().map(|kind| most(kind, forms)).collect());
+            let target = run.target(step.target).map_or("", |target| target);
+            allowed.is_unbounded |= foreign_forms::is_repeated(target);
+            let most = most_of
+                .entry(step.target.0)
+                .or_insert_with(|| KINDS.iter().map(|kind| most(kind, forms)).collect());
             allowed.counts.iter_mut().zip(most).for_each(|(count, most)| *count += *most);
             let may_be_gone = flag(&prepared.is_foldable)
                 || flag(&prepared.is_dead)
@@ -168,9 +173,7 @@ const HIDING: &[&str] = &["QuantizeLinear", "Attention"];
 /// Most nodes of a kind that one operator becomes.
 fn most(kind: &Kind, forms: &Forms) -> u64 {
     let in_form = |form: &Vec<Token>| {
-        let stands = |token: &&Token| {
-            token.operators.iter().any(|operator| kind.makers.contains(operator))
-        };
+        let stands = |token: &&Token| token.operators.iter().any(|operator| kind.makers.contains(operator));
         form.iter().filter(stands).count() as u64
     };
     forms.forms.iter().map(in_form).max().unwrap_or(0)
@@ -180,7 +183,9 @@ fn most(kind: &Kind, forms: &Forms) -> u64 {
 fn least_products(forms: &Forms) -> u64 {
     let in_form = |form: &Vec<Token>| {
         let is_one = |token: &&Token| {
-            !token.is_optional && token.min_tensors <= 2 && token.operators.iter().all(|name| is_product(name))
+            !token.is_optional
+                && token.min_tensors <= 2
+                && token.operators.iter().all(|name| is_product(name))
         };
         form.iter().filter(is_one).count() as u64
     };

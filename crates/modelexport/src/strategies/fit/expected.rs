@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use modelexport_graph::Name;
+use modelexport_graph::{ModuleId, Name};
 use modelexport_lower::foreign_forms::{self, Trace};
 
 use super::super::align::prepared::Prepared;
@@ -226,13 +226,20 @@ fn operators_of(graph: &GraphView, flow: &Flow) -> HashMap<Name, u64> {
 
 /// Whether nodes multiply by a parameter: as many of the largest ones of a module as it has nodes that do.
 fn is_multiplied(evidence: &Evidence, fact: &ParameterFact) -> bool {
-    let products = evidence.original.as_ref().and_then(|original| original.products.get(&fact.owner));
+    let products = products(evidence, fact.owner);
     let module = evidence.modules.get(fact.owner).filter(|module| module.children.is_empty());
     let Some(module) = module else { return false };
-    let is_larger = |other: &&modelexport_graph::module_tree::Parameter| other.elements >= fact.elements && other.name != fact.name;
+    let is_larger = |other: &&modelexport_graph::module_tree::Parameter| {
+        other.elements >= fact.elements && other.name != fact.name
+    };
     let larger = module.parameters.iter().filter(is_larger).count() as u64;
     let calls = u64::from(module.calls.max(1));
-    products.is_some_and(|products| larger < products.div_ceil(calls)) && fact.elements >= LEAST_ELEMENTS
+    larger < products.div_ceil(calls) && fact.elements >= LEAST_ELEMENTS
+}
+
+/// How many nodes of a module multiply, as a sidecar lists them.
+fn products(evidence: &Evidence, module: ModuleId) -> u64 {
+    evidence.original.as_ref().and_then(|original| original.products.get(&module)).copied().unwrap_or(0)
 }
 
 /// From a list of modules: which of the parameters a graph needs is not known.
@@ -246,7 +253,9 @@ fn from_modules(evidence: &Evidence) -> Expected {
         let owner = evidence.modules.get(fact.owner);
         let order = owner.and_then(|owner| owner.order);
         // A module that calls others reads its own parameters at any time between.
-        let is_own = owner.is_some_and(|owner| fact.name.strip_prefix(&*owner.path).is_some_and(|rest| rest.starts_with('.')));
+        let is_own = owner.is_some_and(|owner| {
+            fact.name.strip_prefix(&*owner.path).is_some_and(|rest| rest.starts_with('.'))
+        });
         let is_leaf = owner.is_some_and(|owner| owner.children.is_empty() && owner.calls == 1) && is_own;
         expected.tensors.push(Tensor {
             name: fact.name.clone(),
@@ -254,7 +263,7 @@ fn from_modules(evidence: &Evidence) -> Expected {
             dims: fact.sorted_dims.clone(),
             read: order.filter(|_| is_leaf).map(|order| Span { first: order, last: order }),
             is_used: order.is_some(),
-            reads: owner.map_or(1, |owner| owner.calls as usize),
+            reads: owner.map_or(1, |owner| owner.calls as usize).max(products(evidence, fact.owner) as usize),
             is_firm: is_own && is_multiplied(evidence, fact),
             uses: None,
             class: id.0,

@@ -19,7 +19,8 @@ const MOVES: &[&str] = &[
 ];
 
 /// Operators whose result differs from run to run.
-const RANDOM: &[&str] = &["RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"];
+const RANDOM: &[&str] =
+    &["RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"];
 
 /// How many moves are followed.
 const MAX_MOVES: usize = 6;
@@ -98,11 +99,20 @@ impl Uses {
     /// Notes that an operator reads the constant at this place.
     pub fn add(&mut self, operator: &str, slot: usize) {
         match operator {
-            "MatMul" | "Gemm" | "FusedMatMul" | "FusedGemm" | "MatMulInteger" | "TransposeMatMul" | "Einsum" => {
+            "MatMul" | "Gemm" | "FusedMatMul" | "FusedGemm" | "MatMulInteger" | "TransposeMatMul"
+            | "Einsum" => {
                 self.product |= slot < 2;
             }
-            "Conv" | "ConvTranspose" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" | "DynamicQuantizeMatMul"
-            | "MatMulIntegerToFloat" | "MatMulNBits" | "Attention" | "QAttention" => self.product |= slot == 1,
+            "Conv"
+            | "ConvTranspose"
+            | "ConvInteger"
+            | "FusedConv"
+            | "NhwcFusedConv"
+            | "DynamicQuantizeMatMul"
+            | "MatMulIntegerToFloat"
+            | "MatMulNBits"
+            | "Attention"
+            | "QAttention" => self.product |= slot == 1,
             "QLinearMatMul" | "QLinearConv" | "QGemm" => self.product |= slot == 3,
             "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" => self.product |= slot == 1 || slot == 2,
             "Gather" | "GatherND" => self.lookup |= slot == 0,

@@ -1,7 +1,7 @@
 //! Whether the file itself names modules that the evidence does not have, or gives them other classes.
 
-use super::super::{Context, Evidence};
 use super::super::enhanced_semantic::scope_names::{ScopeNames, all_paths};
+use super::super::{Context, Evidence};
 
 /// What a file says of modules.
 #[derive(Debug, Default)]
@@ -31,7 +31,8 @@ impl Claims {
             self.named += 1;
             // A second call is written `path@1` in places.
             let first_call = path.split('@').next().unwrap_or(path);
-            let Some(module) = tree.find(path).or_else(|| tree.find(first_call)).and_then(|id| tree.get(id)) else {
+            let Some(module) = tree.find(path).or_else(|| tree.find(first_call)).and_then(|id| tree.get(id))
+            else {
                 self.unknown.push(path.to_owned());
                 continue;
             };
@@ -74,7 +75,8 @@ fn class_name(class: &str) -> &str {
 /// tools make are no paths of attributes.
 pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
     let (module, attribute) = name.rsplit_once('.')?;
-    let is_word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_word =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let is_path = module.split('.').all(is_word) && is_word(attribute);
     (is_path && evidence.tags_only.is_none() && evidence.modules.find(module).is_none()).then_some(module)
 }

@@ -13,7 +13,12 @@ pub type Turned = (u32, u32);
 
 /// How many pairs of parameters, one right after the other on a way through the graph, were looked at, and those
 /// that the model reads the other way round.
-pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &Accounts) -> (u64, Vec<Turned>) {
+pub fn turned(
+    graph: &GraphView,
+    expected: &Expected,
+    held: &[Held],
+    accounts: &Accounts,
+) -> (u64, Vec<Turned>) {
     let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
     // A tensor that several nodes read may stand for several of equal content.
     for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, _)| one.readers == 1) {
@@ -34,10 +39,12 @@ pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &
                 list.iter().for_each(|tensor| push(&mut above, *tensor));
             }
         }
-        let has_data = !above.is_empty();
+        // A node that tools fused may have taken in a sum with data that comes from further on.
+        let has_data = !above.is_empty() && graph.domain(id).is_empty();
         for &later in own.iter().filter(|_| has_data) {
             for &earlier in &above {
-                let once = |number: u32| expected.tensors.get(number as usize).filter(|tensor| tensor.reads == 1);
+                let once =
+                    |number: u32| expected.tensors.get(number as usize).filter(|tensor| tensor.reads == 1);
                 let span = |number: u32| once(number).and_then(|tensor| tensor.read);
                 let (Some(first), Some(second)) = (span(earlier), span(later)) else { continue };
                 pairs += 1;

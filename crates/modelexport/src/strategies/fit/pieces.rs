@@ -23,7 +23,7 @@ fn module(tensor: &Tensor) -> &str {
 }
 
 fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
-    left.iter().enumerate().find_map(|(start, (_, first))| {
+    let group = |(start, (_, first)): (usize, &(u32, &Tensor))| {
         let count = one.elements.checked_div(first.elements)?;
         if count < 2 || count > MAX_PACKED || count * first.elements != one.elements {
             return None;
@@ -34,7 +34,9 @@ fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
         let found: Vec<u32> =
             left.get(start..)?.iter().filter(fits).map(|(number, _)| *number).take(count as usize).collect();
         (found.len() as u64 == count).then_some(found)
-    })
+    };
+    // The fewest pieces are the likeliest.
+    left.iter().enumerate().filter_map(group).min_by_key(Vec::len)
 }
 
 fn following(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
@@ -55,21 +57,51 @@ fn following(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
 
 /// Channels are padded to a multiple of one of these.
 const BLOCKS: [u64; 2] = [8, 16];
-/// Three channels become a block of sixteen at most.
-const MAX_GROWTH: u64 = 6;
+/// One channel becomes a block of sixteen at most, and eight become another.
+const MAX_GROWTH: u64 = 32;
 
-/// The weight of a convolution that is `one` with channels padded to full blocks: the one that is padded least.
-pub fn padded(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
-    if one.rank < 3 {
-        return None;
-    }
-    let fits = |tensor: &Tensor| match &tensor.dims {
-        Some(dims) => tensor.is_firm && is_padded(dims, &one.dims),
-        None => tensor.is_firm && (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
+/// Weights of convolutions whose channels were padded to full blocks: pairs of a tensor and a constant, as many as can be
+/// made.
+pub fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize)> {
+    let fits = |tensor: &Tensor, one: &Held| match &tensor.dims {
+        Some(dims) => is_padded(dims, &one.dims),
+        None => (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
     };
-    let fitting = left.iter().filter(|(_, tensor)| fits(tensor));
-    let least = fitting.max_by_key(|(number, tensor)| (tensor.elements, std::cmp::Reverse(*number)))?;
-    Some(vec![least.0])
+    let filters: Vec<usize> =
+        open.iter().copied().filter(|at| held.get(*at).is_some_and(|one| one.rank > 2)).collect();
+    let edges: Vec<Vec<usize>> = filters
+        .iter()
+        .filter_map(|at| held.get(*at))
+        .map(|one| {
+            (0..left.len()).filter(|i| left.get(*i).is_some_and(|(_, tensor)| fits(tensor, one))).collect()
+        })
+        .collect();
+    let mut taken: Vec<Option<usize>> = vec![None; left.len()];
+    for filter in 0..edges.len() {
+        place(filter, &edges, &mut taken, &mut vec![false; left.len()]);
+    }
+    let pair = |(i, filter): (usize, &Option<usize>)| Some((left.get(i)?.0, *filters.get((*filter)?)?));
+    taken.iter().enumerate().filter_map(pair).collect()
+}
+
+/// Finds a place for `filter`, moving others to other places where need be. `seen`: places that were tried.
+fn place(filter: usize, edges: &[Vec<usize>], taken: &mut [Option<usize>], seen: &mut [bool]) -> bool {
+    for &at in edges.get(filter).into_iter().flatten() {
+        if seen.get(at) != Some(&false) {
+            continue;
+        }
+        if let Some(seen) = seen.get_mut(at) {
+            *seen = true;
+        }
+        let other = taken.get(at).copied().flatten();
+        if other.is_none_or(|other| place(other, edges, taken, seen)) {
+            if let Some(slot) = taken.get_mut(at) {
+                *slot = Some(filter);
+            }
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether `after` is `before` with some dimensions padded; both without those of size 1, which may be padded, too.

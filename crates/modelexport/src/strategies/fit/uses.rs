@@ -22,7 +22,8 @@ pub fn differing(expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec
     let mut reasons = Vec::new();
     for ((tensor, found), here) in expected.tensors.iter().zip(&accounts.found).zip(uses) {
         let is_known = matches!(found, Some(Found::Name | Found::Content));
-        let (Some(there), Some(here)) = (tensor.uses.filter(|uses| is_known && uses.is_weight()), here) else {
+        let (Some(there), Some(here)) = (tensor.uses.filter(|uses| is_known && uses.is_weight()), here)
+        else {
             continue;
         };
         // A bias is read by the operator that multiplies by the weight.
