@@ -7,29 +7,47 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 REFUSED = 1
+FAULTS = ("right pairs that were refused", "wrong pairs that passed", "pairs that gave an error")
 # Thousands of small files are written and thrown away: in memory where the system has a place for it.
 SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 BEGIN, END = "<!-- fit: begin -->", "<!-- fit: end -->"
 
 
-def measure(corpus: Path, cli: Path, results: Path, jobs: int, kinds: list[str] | None) -> int:
-    """Writes a line for each pair and prints the figures. Returns 1 if a pair was not told as it should be."""
-    pairs = [json.loads(line) for line in (corpus / "pairs.jsonl").read_text().splitlines()]
-    pairs = [pair for pair in pairs if not kinds or pair["kind"] in kinds]
+def measure(corpus: Path, cli: Path, results: Path, jobs: int, kinds: list[str] | None, again: bool) -> int:
+    """Writes a line for each pair and prints the figures. Returns 1 if a pair was not told as it should be.
+
+    With `again`, only pairs that were wrongly told are measured anew.
+    """
+    pairs = read(corpus / "pairs.jsonl")
+    known = {row["id"]: row for row in read(results)} if again else {}
+    chosen = [pair for pair in pairs if not kinds or pair["kind"] in kinds]
+    waiting = [pair for pair in chosen if pair["id"] not in known or fault(known[pair["id"]])]
     with ThreadPoolExecutor(jobs) as pool:
-        rows = list(pool.map(lambda pair: pair | told(cli, pair), pairs))
+        measured = pool.map(lambda pair: told(cli, pair), waiting)
+        known |= {pair["id"]: row for pair, row in zip(waiting, measured, strict=True)}
+    rows = [pair | known[pair["id"]] for pair in chosen]
     results.write_text("".join(json.dumps(row) + "\n" for row in rows))
     print("\n".join(table(rows)))
-    wrongly = {
-        "right pairs that were refused": [row for row in rows if row["right"] and row["exit"] == REFUSED],
-        "wrong pairs that passed": [row for row in rows if is_silent(row)],
-        "pairs that gave an error": [row for row in rows if row["exit"] not in (0, REFUSED)],
-    }
-    for what, found in wrongly.items():
+    for what in FAULTS:
+        found = [row for row in rows if fault(row) == what]
         print(f"\n{len(found)} {what}")
         for row in found:
             print(f"  {row['kind']}: {row['id']}: {score(row)} {row['said']}")
-    return int(any(wrongly.values()))
+    return int(any(map(fault, rows)))
+
+
+def read(lines: Path) -> list[dict]:
+    return [json.loads(line) for line in lines.read_text().splitlines()]
+
+
+def fault(row) -> str | None:
+    """What is wrong with what was told of a pair."""
+    if row["exit"] not in (0, REFUSED):
+        return "pairs that gave an error"
+    if row["right"]:
+        return "right pairs that were refused" if row["exit"] == REFUSED else None
+    # Nothing tells two models apart that give the same graph.
+    return "wrong pairs that passed" if row["exit"] == 0 and not row.get("same_graph") else None
 
 
 def told(cli: Path, pair: dict) -> dict:
@@ -47,11 +65,6 @@ def told(cli: Path, pair: dict) -> dict:
         report = {}
     said = " ".join(line for line in ended.stderr.splitlines() if "error" in line)
     return {"exit": ended.returncode, "written": was_written, "fit": report.get("fit"), "said": said[:400]}
-
-
-def is_silent(row) -> bool:
-    """Whether evidence of another model was taken, although the graph tells the difference."""
-    return not row["right"] and not row.get("same_graph") and row["exit"] == 0
 
 
 def score(row):
@@ -81,7 +94,7 @@ def figures(found):
 
 def write_table(results: Path, document: Path):
     """Puts the table between the marks of a document."""
-    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    rows = read(results)
     before, rest = document.read_text().split(BEGIN)
     _, after = rest.split(END)
     document.write_text("\n".join([f"{before}{BEGIN}", *table(rows), f"{END}{after}"]))

@@ -36,7 +36,7 @@ def make(options):
 def measure(options):
     import fit_measure
 
-    return fit_measure.measure(options.corpus, options.cli, options.results, options.jobs, options.kind)
+    return fit_measure.measure(options.corpus, options.cli, options.results, options.jobs, options.kind, options.again)
 
 
 def table(options):
@@ -59,6 +59,7 @@ def main():
         else:
             command.add_argument("--results", type=Path, required=True, help="one line of JSON for each pair")
             command.add_argument("--kind", action="append", help="only pairs of this kind")
+            command.add_argument("--again", action="store_true", help="only what the results tell wrongly")
     command = commands.add_parser("table")
     command.add_argument("results", type=Path)
     command.add_argument("document", type=Path)
