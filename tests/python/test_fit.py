@@ -1,168 +1,216 @@
-"""Evidence of another model is refused, and evidence of the model never: a selection of what fit_pairs.py measures."""
+"""Evidence of another model is refused; what fits is measured, printed and recorded."""
 
 import json
-import re
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
 
-import fit_corpus
-import fit_measure
+import foreign_graphs
+import modelexport
+import onnx
 import pytest
-import same_graph
 import support
+import torch
+from torch import nn
 
-# The graph to tag, the evidence, how it is given and the strategy; all paths begin with the name of a model.
-RIGHT = [
-    ("blocks/dynamo.onnx", None, "own", None),
-    ("blocks/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
-    ("blocks/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "usage_based"),
-    ("blocks/dynamo_anonymous.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
-    ("blocks/torchscript.onnx", "blocks/trace.json", "evidence", "enhanced_semantic"),
-    ("blocks/torchscript_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/tool/onnxruntime all.onnx", "blocks/tagged.onnx", "from", None),
-    ("blocks/tool/onnxruntime all.onnx", "blocks/tagged_hierarchy.json", "from", None),
-    ("blocks/tool/quantize_dynamic.onnx", "blocks/tagged.onnx", "from", None),
-    ("blocks-trained/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
-    ("blocks-trained/dynamo_blind.onnx", "blocks/tagged.onnx", "from", None),
-    ("residual/inlined.onnx", "residual/native_hierarchy.json", "from", None),
-    ("recurrent/dynamo_blind.onnx", "recurrent/trace.json", "evidence", "htp"),
-]
 
-# The same for evidence of another model.
-WRONG = [
-    # another architecture
-    ("vision_transformer/dynamo.onnx", "gpt2/dynamo.onnx", "from", None),
-    ("vision_transformer/dynamo_blind.onnx", "gpt2/tagged.onnx", "from", None),
-    ("vision_transformer/dynamo_blind.onnx", "gpt2/model.pt2", "evidence", "fx_graph"),
-    ("recurrent/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/tool/onnxruntime all.onnx", "residual/tagged.onnx", "from", None),
-    ("residual/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "usage_based"),
-    # another width
-    ("blocks/dynamo_blind.onnx", "blocks-mlp-40/model.pt2", "evidence", "fx_graph"),
-    ("blocks-mlp-40/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks-mlp-40/tool/quantize_dynamic.onnx", "blocks/tagged.onnx", "from", None),
-    ("recurrent-hidden-24/dynamo_blind.onnx", "recurrent/trace.json", "evidence", "usage_based"),
-    # another depth
-    ("blocks-depth-5/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/dynamo_blind.onnx", "blocks-depth-5/model.pt2", "evidence", "fx_graph"),
-    ("blocks/tool/onnxruntime all.onnx", "blocks-depth-5/tagged.onnx", "from", None),
-    ("blocks-depth-5/dynamo.onnx", "blocks/tagged_hierarchy.json", "from", None),
-    ("blocks-depth-5/torchscript.onnx", "blocks/trace.json", "evidence", "enhanced_semantic"),
-    # other class names, where the file tells them
-    ("blocks/dynamo.onnx", "blocks-renamed/trace.json", "evidence", "htp"),
-    ("blocks-renamed/dynamo.onnx", "blocks/tagged.onnx", "from", None),
-    # another head
-    ("blocks/dynamo_blind.onnx", "blocks-labels-5/model.pt2", "evidence", "fx_graph"),
-    ("blocks-labels-5/dynamo_blind.onnx", "blocks/trace.json", "evidence", "usage_based"),
-    ("blocks-no-head/dynamo_blind.onnx", "blocks/tagged.onnx", "from", None),
-    ("blocks/dynamo_blind.onnx", "blocks-no-head/trace.json", "evidence", "htp"),
-    # other operators
-    ("blocks-relu/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
-    ("blocks/dynamo_blind.onnx", "blocks-relu/tagged.onnx", "from", None),
-    ("blocks-post-norm/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/dynamo_blind.onnx", "blocks-post-norm/model.pt2", "evidence", "fx_graph"),
-    # a part for the whole
-    ("blocks/part_bare.onnx", "blocks/tagged.onnx", "from", None),
-    ("blocks/part_bare.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
-    ("blocks/dynamo_blind.onnx", "blocks/part.onnx", "from", None),
-]
+class Layer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.norm = nn.LayerNorm(width)
 
-# Files whose graphs are compared: the first three are the same.
-SAME_OR_NOT = [
-    "blocks/dynamo_blind.onnx",
-    "blocks-renamed/dynamo_blind.onnx",
-    "blocks-trained/dynamo_blind.onnx",
-    "blocks-relu/dynamo_blind.onnx",
-    "blocks-post-norm/dynamo_blind.onnx",
-    "blocks/dynamo.onnx",
-    "blocks-renamed/dynamo.onnx",
-]
+    def forward(self, x):
+        return self.norm(x + self.down(torch.relu(self.up(x))))
 
-# What must be made before: a file, and what it is made from.
-MADE_FROM = {
-    "dynamo.onnx": "model.pt2",
-    "dynamo_blind.onnx": "dynamo.onnx",
-    "dynamo_anonymous.onnx": "dynamo_blind.onnx",
-    "torchscript_blind.onnx": "torchscript.onnx",
-    "tagged.onnx": "dynamo.onnx",
-    "tagged_hierarchy.json": "tagged.onnx",
-    "native.onnx": "model.pt2",
-    "native_hierarchy.json": "native.onnx",
-    "inlined.onnx": "native.onnx",
-    "part.onnx": "tagged.onnx",
-    "part_bare.onnx": "part.onnx",
-}
+
+class Net(nn.Module):
+    def __init__(self, width=16, depth=2, labels=3):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(width) for _ in range(depth))
+        self.head = nn.Linear(width, labels)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+@dataclass
+class Made:
+    """One model in every form: what torch's exporters wrote, and evidence."""
+
+    folder: Path
+
+    def __truediv__(self, name):
+        return self.folder / name
+
+
+def make(model, folder, width=16) -> Made:
+    model.eval()
+    inputs = (torch.randn(2, 5, width),)
+    with torch.no_grad():
+        modelexport.TracingHierarchyBuilder().trace_model_execution(model, inputs).to_json(folder / "trace.json")
+        program = torch.export.export(model, inputs)
+        torch.export.save(program, folder / "model.pt2")
+        torch.onnx.export(
+            program, inputs, folder / "dynamo.onnx", dynamo=True, external_data=False, verbose=False
+        )
+        torch.onnx.export(model, inputs, folder / "torchscript.onnx", dynamo=False)
+    foreign_graphs.write(foreign_graphs.blind(onnx.load(folder / "dynamo.onnx")), folder / "blind.onnx")
+    support.modelexport("tag", folder / "dynamo.onnx", "-o", folder / "tagged.onnx")
+    return Made(folder)
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """A folder with what the pairs name."""
-    folder = tmp_path_factory.mktemp("corpus")
-    wanted = {}
-    named = [path for pair in RIGHT + WRONG for path in pair[:2] if path]
-    for path in named + SAME_OR_NOT:
-        model, file = path.split("/", 1)
-        while file:
-            wanted.setdefault(model, set()).add(file)
-            file = "tagged.onnx" if file.startswith("tool/") else MADE_FROM.get(file)
-    for model, files in wanted.items():
-        assert fit_corpus.make(model, folder / model, support.binary(), files) == []
-    return folder
+def net(tmp_path_factory):
+    torch.manual_seed(0)
+    return make(Net(), tmp_path_factory.mktemp("net"))
 
 
-def tag(corpus, tmp_path, pair, *options, expect):
-    graph, evidence, mode, strategy = pair
-    arguments = [f"--{mode}", corpus / evidence] if evidence else []
-    arguments += ["--strategy", strategy] if strategy else []
-    return support.modelexport(
-        "tag", corpus / graph, "-o", tmp_path / "tagged.onnx", *arguments, *options, expect=expect
+OTHERS = {"width": {"width": 24}, "depth": {"depth": 3}, "head": {"labels": 5}}
+
+
+@pytest.fixture(scope="module", params=OTHERS)
+def other(request, tmp_path_factory):
+    torch.manual_seed(0)
+    options = OTHERS[request.param]
+    return make(Net(**options), tmp_path_factory.mktemp(request.param), options.get("width", 16))
+
+
+EVIDENCE = ["model.pt2", "trace.json", "tagged.onnx", "tagged_hierarchy.json"]
+GRAPHS = ["dynamo.onnx", "torchscript.onnx", "blind.onnx"]
+
+
+def tag(graph, evidence, target, *options):
+    done = support.run(
+        "tag", graph, "--evidence", evidence, "-o", target, "--format", "json", *options
     )
+    return done, json.loads(done.stdout)
 
 
-def name_of(pair):
-    return re.sub(r"[/ ]", "-", f"{pair[0]} by {pair[1] or 'itself'} {pair[3] or pair[2]}")
+@pytest.mark.parametrize("evidence", EVIDENCE)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_evidence_of_the_model_fits(net, graph, evidence, tmp_path):
+    done, told = tag(net / graph, net / evidence, tmp_path / "out.onnx")
+    assert done.returncode == 0, done.stderr
+    fit = told["fit"]
+    assert fit["score"] >= fit["threshold"] and fit["contradictions"] == 0
+    recorded = json.loads((tmp_path / "out_hierarchy.json").read_text())["statistics"]["fit"]
+    assert recorded == fit
 
 
-@pytest.mark.parametrize("pair", RIGHT, ids=map(name_of, RIGHT))
-def test_evidence_of_the_model_is_taken(corpus, tmp_path, pair):
-    report = json.loads(tag(corpus, tmp_path, pair, "--format", "json", expect=0).stdout)
-    fit = report["fit"]
-    assert fit["threshold"] <= fit["score"] <= 1
-    sidecar = json.loads((tmp_path / "tagged_hierarchy.json").read_text())
-    assert sidecar["statistics"]["fit"] == fit
+@pytest.mark.parametrize("evidence", EVIDENCE)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_evidence_of_another_model_is_refused(net, other, graph, evidence, tmp_path):
+    for here, there in ((net, other), (other, net)):
+        done, told = tag(here / graph, there / evidence, tmp_path / "out.onnx")
+        assert done.returncode == 1, told["fit"]
+        assert not told["tagged"] and told["fit"]["score"] < told["fit"]["threshold"]
+        assert "is evidence of another model" in done.stderr and told["fit"]["reasons"][0] in done.stderr
+        assert "--force" in done.stderr
+        assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("pair", WRONG, ids=map(name_of, WRONG))
-def test_evidence_of_another_model_is_refused(corpus, tmp_path, pair):
-    ended = tag(corpus, tmp_path, pair, "--format", "json", expect=1)
-    fit = json.loads(ended.stdout)["fit"]
-    assert 0 <= fit["score"] < fit["threshold"]
-    said = f"error: {corpus / pair[0]}: {corpus / pair[1]} is evidence of another model: "
-    assert ended.stderr.startswith(said), ended.stderr
-    assert list(tmp_path.iterdir()) == []
+def test_force_writes_tags_of_low_confidence_and_validate_tells(net, other, tmp_path):
+    target = tmp_path / "out.onnx"
+    done, told = tag(net / "blind.onnx", other / "trace.json", target, "--force")
+    assert done.returncode == 0 and told["fit"]["forced"]
+    sidecar = json.loads((tmp_path / "out_hierarchy.json").read_text())
+    assert sidecar["statistics"]["fit"]["forced"]
+    assert {node["confidence"] for node in sidecar["nodes"]} <= {0.0, pytest.approx(0.1)}
+    found = modelexport.validate(target)
+    (finding,) = [finding for finding in found["findings"] if finding["check"] == "fit"]
+    assert finding["message"].startswith("tagged with --force: the tags may be those of another model, the fit is")
+    assert not found["valid"]
 
 
-def test_force_tags_all_the_same(corpus, tmp_path):
-    tag(corpus, tmp_path, WRONG[0], "--force", expect=0)
-    sidecar = json.loads((tmp_path / "tagged_hierarchy.json").read_text())
-    fit = sidecar["statistics"]["fit"]
-    assert fit["forced"] and fit["score"] < fit["threshold"]
+def test_validate_sees_the_sidecar_of_another_model_that_records_no_fit(net, other, tmp_path):
+    target, beside = tmp_path / "out.onnx", tmp_path / "out_hierarchy.json"
+    assert tag(net / "blind.onnx", other / "trace.json", target, "--force")[0].returncode == 0
+    sidecar = json.loads(beside.read_text())
+    del sidecar["statistics"]["fit"]
+    beside.write_text(json.dumps(sidecar))
+    assert "fit" in [finding["check"] for finding in modelexport.validate(target)["findings"]]
+    # That of the model itself, without a record, is no finding.
+    right = tmp_path / "right.onnx"
+    tag(net / "dynamo.onnx", net / "trace.json", right)
+    beside = tmp_path / "right_hierarchy.json"
+    sidecar = json.loads(beside.read_text())
+    del sidecar["statistics"]["fit"]
+    beside.write_text(json.dumps(sidecar))
+    assert modelexport.validate(right)["findings"] == []
 
 
-def test_classes_count_only_where_the_file_tells_them(corpus, tmp_path):
-    """A graph without metadata is the same whatever the classes are called, and evidence of both fits."""
-    digests = {path: same_graph.digest(corpus / path) for path in SAME_OR_NOT}
-    blind, renamed_blind, trained, relu, post_norm, told, renamed = digests.values()
-    assert blind == renamed_blind == trained
-    assert len({blind, relu, post_norm, told, renamed}) == 5
-    tag(corpus, tmp_path, ("blocks/dynamo_blind.onnx", "blocks-renamed/trace.json", "evidence", "htp"), expect=0)
+def test_the_summary_tells_fit_and_who_placed_the_nodes(net, tmp_path):
+    done = support.modelexport("tag", net / "dynamo.onnx", "-o", tmp_path / "a.onnx", "--evidence", net / "model.pt2")
+    lines = {line.split()[0]: line.split(maxsplit=1)[1] for line in done.stdout.splitlines() if line.split()}
+    assert lines["fit"].startswith("100%: 14 of 14 parameters, ")
+    assert " by evidence, " in lines["placed"] and lines["placed"].endswith(" by their neighbours")
 
 
-def test_the_figures_in_the_documents_keep_the_promise():
-    """No right pair is refused and no wrong one passes; enough of both were measured."""
-    text = (support.ROOT / "docs" / "strategies.md").read_text()
-    lines = text.split(fit_measure.BEGIN)[1].split(fit_measure.END)[0].strip().splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    counts = {which: [int(cell.replace(",", "")) for cell in row] for which, kind, *row, _, _ in cells if kind == "all"}
-    (right, right_refused), (wrong, wrong_refused) = counts["right"], counts["wrong"]
-    assert right >= 80 and right_refused == 0
-    assert wrong >= 500 and wrong_refused == wrong
+def test_the_strategy_that_places_most_nodes_is_taken(net, tmp_path):
+    _, told = tag(net / "torchscript.onnx", net / "model.pt2", tmp_path / "a.onnx")
+    placed = {one["strategy"]: one["placed"] for one in told["tried"]}
+    assert told["strategy"] == "enhanced_semantic" and placed["enhanced_semantic"] > placed["fx_graph"]
+    compared = modelexport.strategies(net / "torchscript.onnx", evidence=net / "model.pt2")
+    assert compared["recommendation"]["strategy"] == "enhanced_semantic"
+    assert compared["recommendation"]["tried"] == told["tried"]
+    # Without names the captured graph tells most.
+    _, told = tag(net / "blind.onnx", net / "model.pt2", tmp_path / "b.onnx")
+    assert told["strategy"] == "fx_graph"
+    text = support.modelexport("strategies", net / "blind.onnx", "--evidence", net / "model.pt2").stdout
+    assert text.splitlines()[-1].startswith("recommended: fx_graph; nodes placed by evidence: ")
+
+
+def test_scopes_in_node_names_are_enough(net, tmp_path):
+    told = modelexport.tag(net / "torchscript.onnx", tmp_path / "a.onnx")
+    assert (told["evidence_kind"], told["strategy"]) == ("scopes", "enhanced_semantic")
+    nodes = {
+        node["name"]: node["path"]
+        for node in json.loads((tmp_path / "a_hierarchy.json").read_text())["nodes"]
+    }
+    assert nodes["/layers.1/up/MatMul"] == "/Module/layers.1/up"
+    assert modelexport.validate(tmp_path / "a.onnx")["findings"] == []
+    # What was told by path does not contradict the classes that evidence knows.
+    modelexport.tag(tmp_path / "a.onnx", tmp_path / "b.onnx", evidence=net / "trace.json")
+    modules = {module["path"]: module["tag"] for module in modelexport.tree(tmp_path / "b.onnx")["modules"]}
+    assert modules["layers.1"] == "/Net/Layer.1"
+
+
+def test_a_file_that_lost_half_of_its_tags_says_so(net, tmp_path):
+    model = onnx.load(net / "tagged.onnx")
+    for node in list(model.graph.node)[::2]:
+        node.ClearField("doc_string")
+        del node.metadata_props[:]
+    half = tmp_path / "half.onnx"
+    onnx.save(model, half)
+    findings = [finding for finding in modelexport.validate(half)["findings"] if finding["check"] == "partly-tagged"]
+    assert len(findings) == 1 and "--from" in findings[0]["message"]
+    assert "--from" in modelexport.analyze(half)["diagnosis"]["text"]
+    assert "--from" in support.modelexport("tag", half, "-o", tmp_path / "own.onnx").stdout
+    done = support.modelexport("tag", half, "-o", tmp_path / "back.onnx", "--from", net / "tagged.onnx").stdout
+    assert "--from" not in done
+
+
+def test_python_raises_and_shows_the_fit(net, other, tmp_path):
+    with pytest.raises(modelexport.EvidenceMismatch, match="is evidence of another model") as raised:
+        modelexport.tag(net / "blind.onnx", tmp_path / "a.onnx", evidence=other / "trace.json")
+    assert raised.value.fit["score"] < raised.value.fit["threshold"]
+    assert pickle.loads(pickle.dumps(raised.value)).fit == raised.value.fit
+    told = modelexport.tag(net / "blind.onnx", tmp_path / "a.onnx", evidence=other / "trace.json", force=True)
+    assert told["fit"]["forced"]
+    with pytest.raises(modelexport.EvidenceMismatch):
+        modelexport.SemanticMapper(net / "blind.onnx", other / "trace.json").map_all_nodes()
+    mapper = modelexport.SemanticMapper(net / "blind.onnx", other / "trace.json", force=True)
+    assert max(node["confidence"] for node in mapper.map_all_nodes().values()) == pytest.approx(0.1)
+    right = modelexport.SemanticMapper(net / "torchscript.onnx", net / "model.pt2", None)
+    assert right.fit["score"] == 1.0 and right.hierarchy["strategy"] == "enhanced_semantic"
+
+
+def test_the_exporter_shows_the_fit(tmp_path):
+    torch.manual_seed(0)
+    statistics = modelexport.HierarchyExporter(strategy="htp").export(
+        Net().eval(), torch.randn(2, 5, 16), tmp_path / "a.onnx"
+    )
+    assert statistics["fit"]["score"] == 1.0

@@ -98,7 +98,9 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
         let is_known =
             || expected.find(name, evidence).or_else(|| beginning(name, &expected, evidence)).is_some();
         if let Some(module) = modules::unknown_owner(name, evidence).filter(|_| !is_known()) {
-            told.add(format!("the file has the parameter {name}, and the evidence has no module {module}"));
+            let known = evidence.modules.find(module);
+            let lacks = known.map_or("has no module", |_| "has no parameters in the module");
+            told.add(format!("the file has the parameter {name}, and the evidence {lacks} {module}"));
         }
     }
     for reason in uses::differing(&expected, &held, &accounts) {

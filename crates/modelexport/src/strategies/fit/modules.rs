@@ -71,12 +71,18 @@ fn class_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// The module that a name of an initializer says holds it, if the evidence does not have it. Names that exporters and
-/// tools make are no paths of attributes.
+/// The module that a name of an initializer says holds it, if the evidence does not have it, or has it as a module of
+/// torch.nn without parameters: an `Identity` in the place of a norm. Names that exporters and tools make are no paths
+/// of attributes.
 pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
     let (module, attribute) = name.rsplit_once('.')?;
     let is_word =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let is_path = module.split('.').all(is_word) && is_word(attribute);
-    (is_path && evidence.tags_only.is_none() && evidence.modules.find(module).is_none()).then_some(module)
+    let tree = &evidence.modules;
+    let known = tree.find(module).and_then(|id| tree.get(id));
+    let holds = known.is_some_and(|known| {
+        !known.class.starts_with("torch.nn.") || !known.parameters.is_empty() || !known.children.is_empty()
+    });
+    (is_path && evidence.tags_only.is_none() && !holds).then_some(module)
 }

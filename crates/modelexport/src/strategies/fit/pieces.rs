@@ -15,7 +15,12 @@ pub fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
     if one.rank > 3 {
         return None;
     }
-    equal(left, one, true).or_else(|| equal(left, one, false)).or_else(|| following(left, one))
+    let of = |left: &Left<'_>| {
+        equal(left, one, true).or_else(|| equal(left, one, false)).or_else(|| following(left, one))
+    };
+    let is_weight = one.uses.is_weight();
+    let alike: Vec<(u32, &Tensor)> = left.iter().copied().filter(|(_, tensor)| tensor.is_firm == is_weight).collect();
+    of(&alike).or_else(|| of(left).filter(|_| is_weight))
 }
 
 fn module(tensor: &Tensor) -> &str {
@@ -138,7 +143,8 @@ pub fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Vec<usize
             return None;
         }
         let dims = &held.get(*first)?.dims;
-        let same = open.iter().copied().filter(|at| held.get(*at).is_some_and(|one| one.dims == *dims));
+        let is_part = |one: &Held| one.dims == *dims && one.uses.is_weight();
+        let same = open.iter().copied().filter(|at| held.get(*at).is_some_and(is_part));
         let found: Vec<usize> = same.take(count as usize).collect();
         (found.len() as u64 == count).then_some(found)
     })
