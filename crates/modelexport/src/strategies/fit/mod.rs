@@ -60,8 +60,11 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     }
     let used = expected.tensors.iter().zip(&accounts.found).filter(|(tensor, _)| tensor.is_used);
     let mut parameters = FitParameters::default();
+    let (mut same_content, mut same_shape) = (0u64, 0u64);
     for (tensor, found) in used {
         parameters.total += 1;
+        same_content += u64::from(tensor.is_firm && *found == Some(Found::Content));
+        same_shape += u64::from(tensor.is_firm && *found == Some(Found::Shape));
         match found {
             Some(Found::Name) => parameters.by_name += 1,
             Some(Found::Content) => parameters.by_content += 1,
@@ -79,6 +82,13 @@ pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
         }
     }
     parameters.found = parameters.by_name + parameters.by_content + parameters.by_shape + parameters.by_piece;
+    // Another training has other contents, but its file has the names.
+    if parameters.by_name == 0 && evidence.run.is_some() && same_shape > same_content {
+        told.add(format!(
+            "no parameter has its name in the file, and of {} weights only {same_content} have their content",
+            same_content + same_shape
+        ));
+    }
     for (one, is_explained) in held.iter().zip(&accounts.is_explained) {
         let is_blurred = are_filters_blurred && one.rank > 2;
         if one.uses.is_weight()

@@ -72,8 +72,8 @@ fn class_name(class: &str) -> &str {
 }
 
 /// The module that a name of an initializer says holds it, if the evidence does not have it, or has it as a module of
-/// torch.nn without parameters: an `Identity` in the place of a norm. Names that exporters and tools make are no paths
-/// of attributes.
+/// torch.nn without parameters: an `Identity` in the place of a norm, which a captured program may not give a class.
+/// Names that exporters and tools make are no paths of attributes.
 pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
     let (module, attribute) = name.rsplit_once('.')?;
     let is_word =
@@ -82,7 +82,8 @@ pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> 
     let tree = &evidence.modules;
     let known = tree.find(module).and_then(|id| tree.get(id));
     let holds = known.is_some_and(|known| {
-        !known.class.starts_with("torch.nn.") || !known.parameters.is_empty() || !known.children.is_empty()
+        let may_hold = !known.class.is_empty() && !known.class.starts_with("torch.nn.");
+        may_hold || !known.parameters.is_empty() || !known.children.is_empty()
     });
     (is_path && evidence.tags_only.is_none() && !holds).then_some(module)
 }

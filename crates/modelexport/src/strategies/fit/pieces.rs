@@ -19,7 +19,8 @@ pub fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
         equal(left, one, true).or_else(|| equal(left, one, false)).or_else(|| following(left, one))
     };
     let is_weight = one.uses.is_weight();
-    let alike: Vec<(u32, &Tensor)> = left.iter().copied().filter(|(_, tensor)| tensor.is_firm == is_weight).collect();
+    let alike: Vec<(u32, &Tensor)> =
+        left.iter().copied().filter(|(_, tensor)| tensor.is_firm == is_weight).collect();
     of(&alike).or_else(|| of(left).filter(|_| is_weight))
 }
 
