@@ -1,6 +1,6 @@
 //! Which tensors of the graph are which of the evidence, and which of either side are left over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::Anchors;
 use super::super::evidence::Evidence;
@@ -209,25 +209,24 @@ impl Accounts {
 
     /// Tools cut a tensor into equal parts.
     fn by_parts(&mut self, expected: &Expected, held: &[Held]) {
+        let mut open = self.unexplained(held);
         for (number, tensor) in self.unfound(expected) {
-            let open = self.unexplained(held);
             if let Some(parts) = pieces::parts(tensor, held, &open) {
                 self.mark(number, Found::Piece);
                 parts.into_iter().for_each(|at| self.explain(at, None));
+                open = self.unexplained(held);
             }
         }
     }
 
     /// A tensor that is read several times may be there as often; of equal ones one may be left that is read as often.
     fn by_copies(&mut self, expected: &Expected, held: &[Held]) {
+        let repeated = expected.tensors.iter().filter(|tensor| tensor.reads > 1);
+        let sizes: HashSet<(Option<&[u64]>, u64)> =
+            repeated.map(|tensor| (tensor.dims.as_deref(), tensor.elements)).collect();
         for at in self.unexplained(held) {
             let Some(one) = held.get(at) else { continue };
-            let is_original = |tensor: &Tensor| {
-                let is_same =
-                    tensor.dims.as_ref().map_or(tensor.elements == one.elements, |dims| *dims == one.dims);
-                is_same && tensor.reads > 1
-            };
-            if expected.tensors.iter().any(is_original) {
+            if [Some(one.dims.as_slice()), None].iter().any(|dims| sizes.contains(&(*dims, one.elements))) {
                 self.explain(at, None);
             }
         }

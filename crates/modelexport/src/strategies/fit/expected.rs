@@ -244,11 +244,12 @@ fn products(evidence: &Evidence, module: ModuleId) -> u64 {
 
 /// From a list of modules: which of the parameters a graph needs is not known.
 fn from_modules(evidence: &Evidence) -> Expected {
-    let mut expected = Expected::default();
-    expected.operators = match evidence.original.as_ref().filter(|original| !original.operators.is_empty()) {
+    let listed = evidence.original.as_ref().filter(|original| !original.operators.is_empty());
+    let operators = match listed {
         Some(original) => Allowed::from_operators(&original.operators),
         None => Allowed::anything(),
     };
+    let mut expected = Expected { operators, ..Expected::default() };
     for (id, fact) in evidence.parameters.iter() {
         let owner = evidence.modules.get(fact.owner);
         let order = owner.and_then(|owner| owner.order);

@@ -1,17 +1,17 @@
 //! Whether the file itself names modules that the evidence does not have, or gives them other classes.
 
+use std::collections::HashSet;
+
 use super::super::enhanced_semantic::scope_names::{ScopeNames, all_paths};
 use super::super::{Context, Evidence};
 
 /// What a file says of modules.
 #[derive(Debug, Default)]
 pub struct Claims {
-    /// Modules that it names.
-    pub named: u64,
     /// Those of them that the evidence does not have.
-    pub unknown: Vec<String>,
+    unknown: Vec<String>,
     /// Modules that have another class in the evidence: path, class in the file, class in the evidence.
-    pub reclassed: Vec<(String, String, String)>,
+    reclassed: Vec<(String, String, String)>,
 }
 
 impl Claims {
@@ -25,10 +25,21 @@ impl Claims {
         claims
     }
 
+    /// What of it the evidence contradicts, in words.
+    pub fn contradictions(&self) -> impl Iterator<Item = String> + '_ {
+        let unknown = self
+            .unknown
+            .iter()
+            .map(|path| format!("the file names the module {path}, which the evidence does not have"));
+        let reclassed = self.reclassed.iter().map(|(path, here, there)| {
+            format!("the module {path:?} is a {here} in the file and a {there} in the evidence")
+        });
+        unknown.chain(reclassed)
+    }
+
     fn read_metadata(&mut self, context: &Context<'_>) {
         let tree = &context.evidence.modules;
         for (path, class) in context.graph.claimed_classes() {
-            self.named += 1;
             // A second call is written `path@1` in places.
             let first_call = path.split('@').next().unwrap_or(path);
             let Some(module) = tree.find(path).or_else(|| tree.find(first_call)).and_then(|id| tree.get(id))
@@ -50,18 +61,13 @@ impl Claims {
         let tree = &context.evidence.modules;
         let paths = all_paths(tree);
         let scopes = ScopeNames::new(tree, &paths);
-        let mut seen = std::collections::HashSet::new();
+        let (mut seen, mut told) = (HashSet::new(), HashSet::new());
         for id in context.graph.node_ids() {
             let name = context.graph.name(id);
             let scope = name.rsplit_once('/').map(|(scope, _)| scope).filter(|scope| scope.starts_with('/'));
             let Some(scope) = scope.filter(|scope| seen.insert(*scope)) else { continue };
-            self.named += 1;
-            if let Some(unknown) = scopes.unknown_part(name).filter(|_| !scope.is_empty()) {
-                let unknown = unknown.to_owned();
-                if !self.unknown.contains(&unknown) {
-                    self.unknown.push(unknown);
-                }
-            }
+            let unknown = scopes.unknown_part(name).filter(|_| !scope.is_empty());
+            self.unknown.extend(unknown.filter(|unknown| told.insert(*unknown)).map(str::to_owned));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Whether the graph reads its parameters in the order in which the model does.
 
+use std::collections::HashSet;
+
 use super::super::graph::{GraphView, NodeId};
 use super::accounts::Accounts;
 use super::expected::Expected;
@@ -11,14 +13,9 @@ const MAX_BEFORE: usize = 12;
 /// Two tensors of the evidence, of which the graph reads the first on the way to the second, and the model after it.
 pub type Turned = (u32, u32);
 
-/// How many pairs of parameters, one right after the other on a way through the graph, were looked at, and those
-/// that the model reads the other way round.
-pub fn turned(
-    graph: &GraphView,
-    expected: &Expected,
-    held: &[Held],
-    accounts: &Accounts,
-) -> (u64, Vec<Turned>) {
+/// The pairs of parameters, one right after the other on a way through the graph, that the model reads the other way
+/// round.
+pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec<Turned> {
     let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
     // A tensor that several nodes read may stand for several of equal content.
     for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, _)| one.readers == 1) {
@@ -28,7 +25,7 @@ pub fn turned(
     }
     // By node: the parameters that data met last on its way there.
     let mut before: Vec<Vec<u32>> = Vec::with_capacity(graph.len());
-    let (mut pairs, mut turned) = (0, Vec::new());
+    let (mut turned, mut seen) = (Vec::new(), HashSet::new());
     for id in graph.node_ids() {
         let (mut own, mut above): (Vec<u32>, Vec<u32>) = Default::default();
         for value in graph.inputs(id) {
@@ -47,15 +44,14 @@ pub fn turned(
                     |number: u32| expected.tensors.get(number as usize).filter(|tensor| tensor.reads == 1);
                 let span = |number: u32| once(number).and_then(|tensor| tensor.read);
                 let (Some(first), Some(second)) = (span(earlier), span(later)) else { continue };
-                pairs += 1;
-                if first.first > second.last && !turned.contains(&(earlier, later)) {
+                if first.first > second.last && seen.insert((earlier, later)) {
                     turned.push((earlier, later));
                 }
             }
         }
         before.push(if own.is_empty() { above } else { own });
     }
-    (pairs, turned)
+    turned
 }
 
 fn push(list: &mut Vec<u32>, tensor: u32) {

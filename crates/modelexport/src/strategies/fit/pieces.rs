@@ -1,5 +1,7 @@
 //! Tensors that tools pack into one, pad, or cut apart.
 
+use std::collections::HashMap;
+
 use super::expected::Tensor;
 use super::held::Held;
 
@@ -28,21 +30,19 @@ fn module(tensor: &Tensor) -> &str {
     tensor.name.rsplit_once('.').map_or("", |(module, _)| module)
 }
 
+/// The fewest pieces are the likeliest.
 fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
-    let group = |(start, (_, first)): (usize, &(u32, &Tensor))| {
-        let count = one.elements.checked_div(first.elements)?;
-        if count < 2 || count > MAX_PACKED || count * first.elements != one.elements {
-            return None;
+    (2..=MAX_PACKED).filter(|count| one.elements.is_multiple_of(*count)).find_map(|count| {
+        let mut groups: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (number, tensor) in left.iter().filter(|(_, tensor)| tensor.elements == one.elements / count) {
+            let group = groups.entry(if in_one_module { module(tensor) } else { "" }).or_default();
+            group.push(*number);
+            if group.len() as u64 == count {
+                return Some(std::mem::take(group));
+            }
         }
-        let fits = |(_, tensor): &&(u32, &Tensor)| {
-            tensor.elements == first.elements && (!in_one_module || module(tensor) == module(first))
-        };
-        let found: Vec<u32> =
-            left.get(start..)?.iter().filter(fits).map(|(number, _)| *number).take(count as usize).collect();
-        (found.len() as u64 == count).then_some(found)
-    };
-    // The fewest pieces are the likeliest.
-    left.iter().enumerate().filter_map(group).min_by_key(Vec::len)
+        None
+    })
 }
 
 fn following(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
