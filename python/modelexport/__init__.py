@@ -10,6 +10,7 @@ from modelexport._native import __version__
 
 # Where each public name is defined; `import modelexport` alone loads none of these modules.
 _HOMES: dict[str, str] = {
+    "EvidenceMismatch": "modelexport.errors",
     "ExportError": "modelexport.errors",
     "ExportResult": "modelexport.result",
     "HierarchyExporter": "modelexport.hierarchy_exporter",

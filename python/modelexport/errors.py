@@ -4,7 +4,9 @@ A file that is missing is a `FileNotFoundError`, one that may not be replaced a 
 `ValueError`, and so on. What the model's own `forward` or `torch.export` raises comes through as it is.
 """
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 
 class ModelExportError(Exception):
@@ -47,6 +49,22 @@ class UnsupportedOperators(ExportError):
     @classmethod
     def of_native(cls, message: str, opset: int, operators: list[dict]) -> "UnsupportedOperators":
         return cls(message, opset, [UnsupportedOperator(**fields) for fields in operators])
+
+
+class EvidenceMismatch(ModelExportError, ValueError):
+    """The evidence is of another model than the ONNX file. Nothing was written; `force=True` tags all the same."""
+
+    def __init__(self, message: str, fit: dict[str, Any] | None = None):
+        super().__init__(message)
+        self.fit = fit
+        """What was measured, as the sidecar records it."""
+
+    def __reduce__(self):
+        return type(self), (str(self), self.fit)
+
+    @classmethod
+    def of_native(cls, message: str, output: bytes) -> "EvidenceMismatch":
+        return cls(message, json.loads(output)["fit"] if output else None)
 
 
 class InternalError(ModelExportError, RuntimeError):

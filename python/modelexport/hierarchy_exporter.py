@@ -30,6 +30,7 @@ class HierarchyExporter:
         embed: what is written into the nodes: `doc-string`, `metadata-props`, both (the default), or `none`.
         tag_format: `instance` (`/Model/Layer.0`, the default) or `class` (`/Model/Layer`).
         exporter: which of torch's exporters the strategies other than `native` work over.
+        force: tag although what was traced does not fit what torch exported; else that raises `EvidenceMismatch`.
     """
 
     def __init__(
@@ -41,11 +42,13 @@ class HierarchyExporter:
         embed: str | Iterable[str] | None = None,
         tag_format: str | None = None,
         exporter: Exporter = "dynamo",
+        force: bool = False,
     ):
         if strategy != NATIVE and strategy not in EVIDENCE:
             raise ValueError(f"strategy: expected one of {', '.join([NATIVE, *EVIDENCE])}, not {strategy!r}")
         self.strategy = strategy
         self.exporter: Exporter = exporter
+        self.force = force
         self._choices = TagChoices.of(modules, torch_nn_exceptions, rules, embed, tag_format)
 
     def export(
@@ -64,7 +67,8 @@ class HierarchyExporter:
         exporter. `progress` is told the name of each step when it begins: `trace`, `export`, `tag`, and `write` where that is
         a step of its own.
 
-        The result has the keys of the sidecar's `statistics`, and `strategy`, `path`, `files` and `seconds` (by step).
+        The result has the keys of the sidecar's `statistics`, and `strategy`, `path`, `files` and `seconds` (by step); with
+        every strategy but `native` also `fit`, how well the evidence fitted the graph.
         """
         summary = self.summary(model, inputs, path, overwrite=overwrite, progress=progress, **kwargs)
         return {
@@ -73,6 +77,7 @@ class HierarchyExporter:
             "path": str(path),
             "files": [file["path"] for file in summary["files"]],
             "seconds": summary["seconds"],
+            **({"fit": summary["fit"]} if "fit" in summary else {}),
         }
 
     def summary(
@@ -115,7 +120,7 @@ class HierarchyExporter:
             steps.begin("export")
             exported = export_to_onnx(model, inputs, Path(folder, target.name), exporter, **kwargs)
             steps.begin("tag")
-            return tag(exported, target, evidence, self.strategy, self._choices, overwrite)
+            return tag(exported, target, evidence, self.strategy, self._choices, overwrite, self.force)
 
     def _evidence(self, model, inputs, folder: Path, kwargs: dict) -> Path:
         if EVIDENCE[self.strategy] == "trace":

@@ -18,7 +18,9 @@ class SemanticMapper:
         onnx_path: the ONNX file. It is not changed.
         evidence: what `TracingHierarchyBuilder` gave, or the path of a trace (`.json`), a captured program (`.pt2`), a
             sidecar or a tagged ONNX file.
-        strategy: `htp`, `fx_graph`, `enhanced_semantic` or `usage_based`.
+        strategy: `htp`, `fx_graph`, `enhanced_semantic` or `usage_based`; None takes the one that places most nodes.
+        force: map the nodes although the evidence is of another model, with low confidence. Without it the first use
+            raises `modelexport.EvidenceMismatch`.
         modules, torch_nn_exceptions, rules, tag_format: what shows in tags, as `modelexport.export` takes them.
     """
 
@@ -26,18 +28,20 @@ class SemanticMapper:
         self,
         onnx_path: str | PathLike[str],
         evidence: Mapping[str, Any] | str | PathLike[str],
-        strategy: str = "htp",
+        strategy: str | None = "htp",
         *,
+        force: bool = False,
         modules: str | None = None,
         torch_nn_exceptions: Iterable[str] | None = None,
         rules: str | PathLike[str] | None = None,
         tag_format: str | None = None,
     ):
-        if strategy not in EVIDENCE:
+        if strategy is not None and strategy not in EVIDENCE:
             raise ValueError(f"strategy: expected one of {', '.join(EVIDENCE)}, not {strategy!r}")
         self.onnx_path = Path(onnx_path)
         self.strategy = strategy
         self._evidence = evidence
+        self._force = force
         self._choices = TagChoices.of(modules, torch_nn_exceptions, rules, "none", tag_format)
 
     def map_all_nodes(self) -> dict[str, dict[str, Any]]:
@@ -49,6 +53,11 @@ class SemanticMapper:
         """The tag of each module by its path."""
         return {module["path"]: module["tag"] for module in self.hierarchy["modules"]}
 
+    @property
+    def fit(self) -> dict[str, Any]:
+        """How well the evidence fits the file: `score`, `threshold`, and what they were measured from."""
+        return self.hierarchy["statistics"]["fit"]
+
     @cached_property
     def hierarchy(self) -> dict[str, Any]:
         """All that is known, in the form of a sidecar (docs/sidecar.schema.json)."""
@@ -58,5 +67,5 @@ class SemanticMapper:
                 evidence = Path(folder, "trace.json")
                 evidence.write_text(json.dumps(self._evidence), encoding="utf-8")
             target = Path(folder, "mapped.onnx")
-            tag(self.onnx_path, target, Path(evidence), self.strategy, self._choices, overwrite=False)
+            tag(self.onnx_path, target, Path(evidence), self.strategy, self._choices, False, self._force)
             return json.loads(target.with_name("mapped_hierarchy.json").read_bytes())

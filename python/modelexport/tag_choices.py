@@ -55,10 +55,16 @@ class TagChoices:
 
 
 def tag(
-    source: Path, target: Path, evidence: Path, strategy: str, choices: TagChoices, overwrite: bool
+    source: Path,
+    target: Path,
+    evidence: Path,
+    strategy: str | None,
+    choices: TagChoices,
+    overwrite: bool,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Writes `target`, the tagged `source`, and its sidecar; returns what `modelexport tag --format json` prints."""
-    arguments = ["modelexport", "tag", str(source), f"--output={target}", f"--evidence={evidence}"]
-    arguments += [f"--strategy={strategy}", "--format=json", *choices.arguments()]
-    _, output, _ = _native.run_tool(arguments + ["--overwrite"] * overwrite)
+    arguments = ["modelexport", "tag", str(source), f"--output={target}", f"--evidence={evidence}", "--format=json"]
+    arguments += [f"--strategy={strategy}"] * (strategy is not None) + choices.arguments()
+    _, output, _ = _native.run_tool(arguments + ["--overwrite"] * overwrite + ["--force"] * force)
     return json.loads(output)

@@ -60,6 +60,7 @@ def tag(
     evidence: Path | None = None,
     from_: Path | None = None,
     strategy: str | None = None,
+    force: bool = False,
     overwrite: bool = False,
     embed: str | Iterable[str] = ("doc-string", "metadata-props"),
     modules: str | None = None,
@@ -67,7 +68,10 @@ def tag(
     rules: Path | None = None,
     tag_format: str | None = None,
 ) -> dict[str, Any]:
-    """Tags an ONNX file that another exporter wrote. `from_` gives tags back from the file that it was made from."""
+    """Tags an ONNX file that another exporter wrote. `from_` gives tags back from the file that it was made from.
+
+    The result has the measured `fit` of evidence and graph. Evidence of another model raises `EvidenceMismatch`, unless
+    `force` is set: then every tag has low confidence."""
     policy = _policy(modules, torch_nn_exceptions, rules, tag_format)
     places = embed if isinstance(embed, str) else ",".join(embed) or "none"
     return _run(
@@ -77,6 +81,7 @@ def tag(
         evidence=evidence,
         from_=from_,
         strategy=strategy,
+        force=force,
         overwrite=overwrite,
         embed=places,
         **policy,
@@ -157,7 +162,7 @@ def strategies(
     rules: Path | None = None,
     tag_format: str | None = None,
 ) -> dict[str, Any]:
-    """How well each strategy finds out where the nodes of a file come from."""
+    """How well each strategy finds out where the nodes of a file come from, and which one is recommended."""
     policy = _policy(modules, torch_nn_exceptions, rules, tag_format)
     return _run("strategies", source, evidence=evidence, differing=differing, **policy)
 

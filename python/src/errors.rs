@@ -7,7 +7,7 @@ use modelexport_io::ErrorKind;
 use modelexport_lower::report::{Unsupported, UnsupportedOperator};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 /// An error of the library, with `hint` as a note.
 pub fn of_library(error: &modelexport::Error) -> PyErr {
@@ -27,6 +27,19 @@ pub fn of_command(status: u8, error: CapturedError) -> PyErr {
         1 => own("ModelExportError", error.message),
         _ => of_kind(error.message, error.os_code, status == 3),
     };
+    with_hint(raised, error.hint.as_deref())
+}
+
+/// Evidence that does not fit; `output` is what the command printed.
+pub fn of_mismatch(error: CapturedError, output: &[u8]) -> PyErr {
+    let raised = Python::attach(|py| {
+        let raise = || -> PyResult<PyErr> {
+            let class = py.import("modelexport.errors")?.getattr("EvidenceMismatch")?;
+            let output = PyBytes::new(py, output);
+            Ok(PyErr::from_value(class.call_method1("of_native", (error.message, output))?))
+        };
+        raise().unwrap_or_else(|error| error)
+    });
     with_hint(raised, error.hint.as_deref())
 }
 

@@ -137,6 +137,11 @@ impl Method {
         }
     }
 
+    /// Something told the origin of the node itself, not its neighbours.
+    pub fn is_evidence(self) -> bool {
+        !matches!(self, Method::Propagated | Method::Auxiliary | Method::Fallback)
+    }
+
     pub fn from_name(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }

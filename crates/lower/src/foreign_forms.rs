@@ -358,6 +358,12 @@ const SCALES: &str = "batch_norm native_batch_norm _native_batch_norm_legit _nat
 const PRODUCTS: &str = "linear addmm mm bmm matmul baddbmm conv1d conv2d conv3d convolution _convolution \
     conv_transpose1d conv_transpose2d conv_transpose3d";
 
+/// Operators that work group by group.
+const REPEATED: &str = "_grouped_mm grouped_mm_fallback grouped_mm";
+
+/// Operators that look data up in a table.
+const LOOKUPS: &str = "embedding embedding_bag index_select index gather";
+
 /// Operators whose result is what they read, if it has the same type and size.
 const KEEPERS: &str = "view reshape _unsafe_view view_as reshape_as _reshape_alias unflatten flatten squeeze expand \
     expand_as broadcast_to to _to_copy type_as pad constant_pad_nd slice narrow repeat tile cat concat concatenate";
@@ -390,6 +396,16 @@ pub fn is_merged(first: &str, then: &str) -> bool {
 /// Whether a scale can be merged into an operator.
 pub fn is_product(target: &str) -> bool {
     PRODUCTS.split_whitespace().any(|name| name == key(target))
+}
+
+/// Whether an operator looks data up in a table.
+pub fn is_lookup(target: &str) -> bool {
+    LOOKUPS.split_whitespace().any(|name| name == key(target))
+}
+
+/// Whether an operator becomes its form as often as there are groups in its data.
+pub fn is_repeated(target: &str) -> bool {
+    REPEATED.split_whitespace().any(|name| name == key(target))
 }
 
 /// Whether an operator scales and shifts, so that exporters may merge it into the product before it.

@@ -19,6 +19,9 @@ pub enum Level {
 /// Below this share of tagged operations the tags say little.
 pub const LOW: f64 = 0.5;
 
+/// From this share of nodes without a module on, something took their tags.
+pub const PARTIAL: f64 = 0.1;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
     pub level: Level,
@@ -70,7 +73,15 @@ impl Facts<'_> {
                         it. Tag it with `modelexport tag`, or export the model with `modelexport export`.";
             return Diagnosis { level, text: text.to_owned() };
         }
-        Diagnosis { level, text: text(level, self) }
+        let mut text = text(level, self);
+        if self.nodes > 0 && self.untold_nodes as f64 >= PARTIAL * self.nodes as f64 {
+            text.push_str(&format!(
+                ". {} of {} nodes say nothing of their module, as after an optimiser: `modelexport tag --from` with the \
+                 tagged file that this one was made from gives their tags back",
+                self.untold_nodes, self.nodes
+            ));
+        }
+        Diagnosis { level, text }
     }
 }
 

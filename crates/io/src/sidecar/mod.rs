@@ -3,6 +3,7 @@
 //! The types here are the format: `docs/sidecar.schema.json` is generated from them. The file holds nothing that
 //! differs between two exports of the same input (no time, no folder), so that its bytes are reproducible.
 
+mod fit;
 mod read;
 mod write;
 
@@ -13,6 +14,7 @@ use modelexport_graph::{Method, Name, module_tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use fit::{Fit, FitInterface, FitOperators, FitParameters};
 pub use read::{Error, MAX_BYTES, parse, read};
 pub use write::{GiveLines, NodeLines, TakeLines};
 
@@ -222,6 +224,9 @@ pub struct Statistics {
     /// Time that the work took. Absent where reproducible bytes matter more, as in every export.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// How well the evidence fitted the graph; absent where no evidence was needed, as in every export.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
 }
 
 /// The JSON Schema of the format, as text.

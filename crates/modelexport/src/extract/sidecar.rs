@@ -73,6 +73,7 @@ pub(super) fn subset(whole: &Sidecar, model: &Model, chosen: &[ModuleId], file: 
         tagged_operations,
         by_method,
         seconds: None,
+        fit: None,
     };
     Sidecar { modules, nodes, statistics, ..whole.clone() }
 }

@@ -17,6 +17,7 @@ mod contents;
 mod enhanced_semantic;
 pub mod evidence;
 pub mod facts;
+pub mod fit;
 mod fx_graph;
 pub mod graph;
 mod htp;
@@ -150,11 +151,6 @@ impl Strategy {
     /// Whether it goes by names and metadata inside the file, so that it is lost without them.
     pub fn reads_names(self) -> bool {
         matches!(self, Strategy::EnhancedSemantic | Strategy::Retag)
-    }
-
-    /// Whether it goes by the metadata of nodes.
-    pub fn reads_marks(self) -> bool {
-        matches!(self, Strategy::EnhancedSemantic)
     }
 
     /// The evidence that the strategy needs, in words.

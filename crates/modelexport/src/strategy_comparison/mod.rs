@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::policy::Policy;
 use crate::strategies::{Attributions, Evidence, GraphView, Strategy};
-use crate::tag::attributions;
+use crate::tag::{Choice, attributions, candidates, chosen};
 use crate::tags::{TagFormat, Tags};
 
 pub use blind::blind;
@@ -80,6 +80,12 @@ pub fn compare(
         Ok(row(strategy, &found, (&whole, subject.truth.as_ref()), evidence, &tags, seconds))
     });
     rows.collect()
+}
+
+/// What `tag` takes for the model as it is, with its names.
+pub fn recommend(subject: &Subject, evidence: &Evidence, policy: &Policy) -> Result<Choice, Error> {
+    let graph = GraphView::new(&subject.model);
+    chosen(&graph, &subject.sources, evidence, &candidates(evidence), policy).map(|(_, choice)| choice)
 }
 
 fn row(

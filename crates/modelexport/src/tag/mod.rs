@@ -1,5 +1,6 @@
 //! The foreign route from end to end: an ONNX file that somebody else wrote gets tags, and nothing else changes.
 
+mod choice;
 mod data_files;
 
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
 use crate::tensors::external_locations;
 
+pub use choice::{Choice, Tried, candidates};
+
 /// An ONNX file that is to be tagged, without its weights.
 #[derive(Debug)]
 pub struct ForeignFile {
@@ -45,11 +48,11 @@ pub struct ForeignFile {
 }
 
 impl ForeignFile {
-    /// Opens a file for `strategy`. Its nodes are not in memory, only what the graph says of them.
-    pub fn open(path: &Path, strategy: Strategy) -> Result<Self, Error> {
+    /// Opens a file. Its nodes are not in memory, only what the graph says of them.
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
-        let mut builder = GraphBuilder::new(strategy.reads_marks());
+        let mut builder = GraphBuilder::new(true);
         let model = onnx::read_parts(&sources, source, &mut builder)?;
         let (file, _) = Self::resolve(path, model, sources, source, |model| builder.finish(model));
         Ok(file)
@@ -67,7 +70,8 @@ impl ForeignFile {
         let mut evidence = None;
         let (file, _) = Self::resolve(path, model, sources, source, |model| {
             let (graph, calls, found) = reading.finish(model);
-            evidence = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            let told = evidence::from_hierarchy(&graph, &calls, found, sidecar);
+            evidence = told.or_else(|| evidence::from_scopes(&graph));
             graph
         });
         Ok((file, evidence))
@@ -96,18 +100,30 @@ impl ForeignFile {
         (ForeignFile { path, graph, sources, source, data_problem, data_files, places }, model)
     }
 
-    /// Finds out where the nodes come from by `strategy`. What only strategies need of the graph is gone then.
+    /// Finds out where the nodes come from by the one of `candidates` that places most. What only strategies need of the
+    /// graph is gone then.
     pub fn attribute(
         &mut self,
         evidence: &Evidence,
-        strategy: Strategy,
+        candidates: &[Strategy],
         policy: &Policy,
-    ) -> Result<(), Error> {
-        self.places = attributions(&self.graph, &self.sources, evidence, strategy, policy)?;
+    ) -> Result<Choice, Error> {
+        let (places, choice) = chosen(&self.graph, &self.sources, evidence, candidates, policy)?;
+        self.places = places;
         self.graph.keep_nodes();
-        Ok(())
+        Ok(choice)
+    }
+
+    /// Lowers the confidence in every place: the evidence does not fit.
+    pub fn doubt(&mut self) {
+        for place in &mut self.places {
+            place.confidence = place.confidence.min(FORCED_CONFIDENCE);
+        }
     }
 }
+
+/// Confidence in the places of nodes that evidence told which does not fit: below all that a strategy gives by itself.
+pub const FORCED_CONFIDENCE: f32 = 0.1;
 
 /// Where the nodes of `graph` come from by `strategy`, by the number of the node.
 pub fn attributions(
@@ -117,13 +133,33 @@ pub fn attributions(
     strategy: Strategy,
     policy: &Policy,
 ) -> Result<Attributions, Error> {
-    if !strategy.is_allowed_by(evidence) {
-        return Err(Error::Strategy { strategy, evidence: evidence.format });
-    }
     let anchors = Anchors::new(graph, sources, evidence);
     let boundaries = policy.boundaries(&evidence.modules);
     let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
+    check_allowed(strategy, evidence)?;
     Ok(strategies::attribute(strategy, &context))
+}
+
+/// The same by the one of `candidates` that places most nodes, and how well the evidence fits.
+pub fn chosen(
+    graph: &GraphView,
+    sources: &Sources,
+    evidence: &Evidence,
+    candidates: &[Strategy],
+    policy: &Policy,
+) -> Result<(Attributions, Choice), Error> {
+    candidates.iter().try_for_each(|strategy| check_allowed(*strategy, evidence))?;
+    let anchors = Anchors::new(graph, sources, evidence);
+    let boundaries = policy.boundaries(&evidence.modules);
+    let context = Context { graph, evidence, anchors: &anchors, boundaries: &boundaries };
+    Ok(choice::choose(&context, candidates))
+}
+
+fn check_allowed(strategy: Strategy, evidence: &Evidence) -> Result<(), Error> {
+    match strategy.is_allowed_by(evidence) {
+        true => Ok(()),
+        false => Err(Error::Strategy { strategy, evidence: evidence.format }),
+    }
 }
 
 /// The sidecar of a file whose nodes have their places, which `evidence` told.

@@ -5,6 +5,7 @@
 
 mod consistency;
 mod finding;
+mod fit;
 mod repair;
 mod sidecar;
 mod structure;
@@ -51,6 +52,7 @@ pub fn validate_file(file: &TaggedFile) -> Report {
         tags::check(file, &mut findings);
         sidecar::check(file, &mut findings);
         consistency::check(file, &mut findings);
+        fit::check(file, &mut findings);
     }
     report(file, findings)
 }

@@ -10,6 +10,7 @@ use modelexport_io::onnx::names::for_screen;
 
 use super::folding::{Folded, fold};
 use crate::display::number::{bytes, counted, exact, short};
+use crate::display::statistics::{placed_by_evidence, placed_text};
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
@@ -100,6 +101,10 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         figures.methods.iter().map(|(method, nodes)| format!("{} {method}", exact(*nodes))).collect();
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
     facts.push(("coverage", format!("{:.1}%{methods}", 100.0 * totals.coverage)));
+    let placed = placed_by_evidence(figures.methods.iter().map(|(method, nodes)| (&**method, *nodes)));
+    if placed < totals.attributed_nodes {
+        facts.push(("placed", placed_text(placed, totals.attributed_nodes)));
+    }
     let tags = match analysis.diagnosis.level {
         Level::High => analysis.diagnosis.text.clone(),
         Level::Zero => format!("zero: {}", analysis.diagnosis.text),

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 use modelexport::strategies::{Evidence, evidence};
 use modelexport::strategy_comparison::{self, Row, Subject};
-use modelexport::tag::ForeignFile;
+use modelexport::tag::{Choice, ForeignFile, Tried};
+use modelexport_io::sidecar::Fit;
 use modelexport_io::{pt2, sidecar};
 use serde::Serialize;
 
@@ -22,7 +23,8 @@ use crate::session::Session;
 /// Runs every strategy that the evidence allows and prints how many nodes each placed, by which method, how far it
 /// agrees with what is known for certain, and where it differs. Certain is what torch's metadata in the file say, or,
 /// for a .pt2, the export of modelexport itself. It is taken away before a strategy runs, and so are all names inside
-/// the graph, except for enhanced_semantic and retag, which read them.
+/// the graph, except for enhanced_semantic and retag, which read them. The last line recommends a strategy: the one
+/// that places most nodes of the file as it is, which is also what `tag` takes by itself.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -62,6 +64,17 @@ struct Report {
     /// Whether the modules of nodes are known for certain.
     has_truth: bool,
     strategies: Vec<Row>,
+    recommendation: Recommendation,
+}
+
+/// What `tag` takes by itself.
+#[derive(Serialize)]
+struct Recommendation {
+    strategy: &'static str,
+    /// What each placed on the file as it is, with all its names.
+    tried: Vec<Tried>,
+    /// How well the evidence fits the graph.
+    fit: Fit,
 }
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
@@ -71,6 +84,8 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     for agreement in strategies.iter_mut().filter_map(|row| row.agreement.as_mut()) {
         agreement.differing.truncate(arguments.differing);
     }
+    let Choice { strategy, fit, tried } = strategy_comparison::recommend(&subject, &evidence, &policy)?;
+    let recommendation = Recommendation { strategy: strategy.name(), tried, fit };
     let told_by = arguments.evidence.as_ref().unwrap_or(&arguments.source);
     let report = Report {
         source: arguments.source.display().to_string(),
@@ -78,6 +93,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         evidence_kind: evidence.format.name(),
         has_truth: subject.truth.is_some(),
         strategies,
+        recommendation,
     };
     match arguments.format {
         Format::Json => json::write(session.out(), &report)?,
@@ -102,11 +118,12 @@ fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
         Some(path) => evidence::load(path)?,
         None => {
             let own = evidence::from_itself(&mut model, &file.graph, None);
-            own.ok_or_else(|| modelexport::Error::NoHierarchy {
-                path: arguments.source.clone(),
-                sidecar: sidecar::path_beside(&arguments.source),
-            })
-            .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
+            own.or_else(|| evidence::from_scopes(&file.graph))
+                .ok_or_else(|| modelexport::Error::NoHierarchy {
+                    path: arguments.source.clone(),
+                    sidecar: sidecar::path_beside(&arguments.source),
+                })
+                .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
         }
     };
     Ok((Subject::from_file(file, model), evidence))

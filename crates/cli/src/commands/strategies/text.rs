@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use modelexport::strategy_comparison::Row;
 use modelexport_io::onnx::names::for_screen;
 
-use super::Report;
+use super::{Recommendation, Report};
 use crate::display::number::{counted, exact};
+use crate::display::statistics::fit_text;
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
@@ -31,7 +32,24 @@ pub fn write(report: &Report, out: &mut dyn Write, style: Style, width: Option<u
     for row in &report.strategies {
         write_differences(row, out, style)?;
     }
-    Ok(())
+    writeln!(out, "\n{}", recommendation_text(&report.recommendation))
+}
+
+/// What `tag` takes, and why.
+fn recommendation_text(recommendation: &Recommendation) -> String {
+    let Recommendation { strategy, tried, fit } = recommendation;
+    let placed: Vec<String> = tried
+        .iter()
+        .map(|one| format!("{} {} of {}", one.strategy, exact(one.placed), exact(one.nodes)))
+        .collect();
+    let fit_text = fit_text(fit);
+    match fit.is_enough() {
+        true => format!(
+            "recommended: {strategy}; nodes placed by evidence: {}; fit {fit_text}",
+            placed.join(", ")
+        ),
+        false => format!("recommended: none, the evidence is of another model; fit {fit_text}"),
+    }
 }
 
 fn cells(row: &Row) -> Vec<Cell> {

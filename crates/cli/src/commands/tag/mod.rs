@@ -1,5 +1,6 @@
 //! `modelexport tag`: an ONNX file that another exporter wrote gets tags, and nothing else changes.
 
+mod refusal;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -8,9 +9,9 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::PossibleValue;
 use modelexport::embedding::Embed;
-use modelexport::strategies::evidence::{self, EvidenceFormat};
+use modelexport::strategies::evidence;
 use modelexport::strategies::{Evidence, Strategy};
-use modelexport::tag::{self, ForeignFile};
+use modelexport::tag::{self, Choice, ForeignFile};
 use modelexport::tags::Tags;
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::sidecar;
@@ -19,13 +20,18 @@ use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
+use refusal::Refusal;
 use summary::{Seconds, Summary};
 
 /// Tag an ONNX file that another exporter or an optimiser wrote
 ///
 /// A strategy finds out which module every node came from, by evidence: a trace that TracingHierarchyBuilder wrote,
-/// a captured program (.pt2), a sidecar, another tagged ONNX file, or what the file says about itself. Only tags are
-/// added: without them the file is byte for byte what it was. Beside it comes a sidecar `<name>_hierarchy.json`.
+/// a captured program (.pt2), a sidecar, another tagged ONNX file, or what the file says about itself (metadata, or
+/// scopes in the names of its nodes). Only tags are added: without them the file is byte for byte what it was. Beside
+/// it comes a sidecar `<name>_hierarchy.json`.
+///
+/// How well evidence and graph fit is measured and printed. Evidence of another model is refused: exit status 1, and
+/// nothing is written.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -44,9 +50,13 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH")]
     from: Option<PathBuf>,
 
-    /// How to find the modules [default: the one that tells most with this evidence]
+    /// How to find the modules [default: the one that places most nodes with this evidence]
     #[arg(long, value_name = "NAME")]
     strategy: Option<StrategyArgument>,
+
+    /// Write although the evidence does not fit the graph; every tag is marked with low confidence
+    #[arg(long)]
+    force: bool,
 
     /// Replace files that exist
     #[arg(long)]
@@ -108,30 +118,37 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Some(path) => Some(evidence::load(path)?),
         None => None,
     };
-    let (mut file, mut evidence, strategy) = match given {
-        Some(evidence) => {
-            let strategy = strategy_of(arguments, &evidence);
-            (ForeignFile::open(&arguments.file, strategy)?, evidence, strategy)
-        }
-        None => {
-            let (file, evidence) = open_as_evidence(&arguments.file)?;
-            let strategy = strategy_of(arguments, &evidence);
-            (file, evidence, strategy)
-        }
+    let (mut file, mut evidence) = match given {
+        Some(evidence) => (ForeignFile::open(&arguments.file)?, evidence),
+        None => open_as_evidence(&arguments.file)?,
     };
+    let candidates = candidates_of(arguments, &evidence);
     if let Some(problem) = &file.data_problem {
         session.detail(&format!("{problem}; parameters are known by their names only"));
     }
     let read = began.elapsed();
 
     let (policy, tag_format) = arguments.policy.resolve(evidence.policy.as_ref())?;
-    file.attribute(&evidence, strategy, &policy)?;
+    let Choice { strategy, mut fit, tried } = file.attribute(&evidence, &candidates, &policy)?;
+    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
+    if !fit.is_enough() {
+        if !arguments.force {
+            let refusal = Refusal::new(&arguments.file, &evidence, evidence_path, strategy, &fit);
+            if let Format::Json = arguments.format {
+                refusal.write_json(session.out())?;
+            }
+            return Err(refusal.into_failure());
+        }
+        fit.forced = true;
+        file.doubt();
+    }
     let tags = match &evidence.tags_only {
         Some(tags) => tags.clone(),
         None => Tags::new(&evidence.modules, &policy, tag_format),
     };
     evidence.keep_modules();
     let mut sidecar = tag::describe(&file, &evidence, &tags, arguments.embed, strategy);
+    sidecar.statistics.fit = Some(fit);
     let attributed = began.elapsed();
 
     let files = tag::write(transaction, &file, &evidence, &tags, arguments.embed, &mut sidecar, &mut |_| ())?;
@@ -142,8 +159,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         write: (total - attributed).as_secs_f64(),
         total: total.as_secs_f64(),
     };
-    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
-    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &sidecar, &files, seconds);
+    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &sidecar, tried, &files, seconds);
     match arguments.format {
         Format::Json => summary.write_json(session.out())?,
         Format::Text if session.is_quiet() => {}
@@ -174,15 +190,13 @@ fn open_as_evidence(path: &Path) -> Result<(ForeignFile, Evidence), Failure> {
     Ok((file, evidence))
 }
 
-/// The strategy that was asked for, else the one that tells most.
-fn strategy_of(arguments: &Arguments, evidence: &Evidence) -> Strategy {
-    if let Some(StrategyArgument(strategy)) = arguments.strategy {
-        return strategy;
-    }
+/// The strategy that was asked for, else those of which the one is taken that places most nodes.
+fn candidates_of(arguments: &Arguments, evidence: &Evidence) -> Vec<Strategy> {
     let is_own = arguments.from.is_none() && arguments.evidence.is_none();
-    if is_own && evidence.format == EvidenceFormat::Onnx {
-        return Strategy::EnhancedSemantic;
+    match arguments.strategy {
+        Some(StrategyArgument(strategy)) => vec![strategy],
+        None if is_own => vec![Strategy::EnhancedSemantic],
+        None if arguments.from.is_some() && Strategy::Retag.is_allowed_by(evidence) => vec![Strategy::Retag],
+        None => tag::candidates(evidence),
     }
-    let mut allowed = Strategy::ALL.into_iter().filter(|strategy| strategy.is_allowed_by(evidence));
-    allowed.next().unwrap_or(Strategy::EnhancedSemantic)
 }

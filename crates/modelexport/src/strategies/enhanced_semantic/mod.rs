@@ -3,7 +3,7 @@
 //! For each node the first that tells: metadata (modelexport's, torch's, winml's), the scope in the node's name, the
 //! parameters that it reads. The rest is left to the neighbours.
 
-mod scope_names;
+pub(super) mod scope_names;
 mod tag_names;
 
 use modelexport_graph::{Method, ModuleId};

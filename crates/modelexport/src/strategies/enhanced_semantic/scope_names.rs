@@ -87,6 +87,25 @@ impl<'a> ScopeNames<'a> {
         self.tree.find(&self.paths.get(path)?.path)
     }
 
+    /// The first part of a node's scope that is no module of the tree, with what stands before it. The last part does
+    /// not count, nor what follows an operator: tools add names of their own to those of nodes.
+    pub fn unknown_part<'n>(&self, node_name: &'n str) -> Option<&'n str> {
+        let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/')?;
+        let (inner, _last) = scope.rsplit_once('/')?;
+        let mut modules = vec![ModuleId::ROOT];
+        let mut end = 0;
+        for part in inner.split('/') {
+            end += part.len() + 1;
+            modules = self.part(&modules, part);
+            if modules.is_empty() {
+                return node_name
+                    .get(..end)
+                    .filter(|_| !part.starts_with(|first: char| first.is_ascii_uppercase()));
+            }
+        }
+        None
+    }
+
     fn understand(&self, scope: &str) -> Scope {
         let mut understood = Scope { modules: vec![ModuleId::ROOT], is_whole: true };
         for part in scope.split('/') {
@@ -110,6 +129,11 @@ impl<'a> ScopeNames<'a> {
                 return nearest;
             }
         }
+        // modelexport names an indexed module by its index alone where the container was called.
+        let indexed: Vec<ModuleId> = above.iter().filter_map(|&above| self.indexed(above, part)).collect();
+        if !indexed.is_empty() {
+            return indexed;
+        }
         for spelling in spellings.into_iter().flatten() {
             let named = self.by_name.get(spelling).map(Vec::as_slice).unwrap_or_default();
             if let [first, others @ ..] = named
@@ -119,6 +143,11 @@ impl<'a> ScopeNames<'a> {
             }
         }
         Vec::new()
+    }
+
+    fn indexed(&self, above: ModuleId, part: &str) -> Option<ModuleId> {
+        let children = &self.paths.get(above).filter(|_| is_number(part))?.children;
+        children.iter().copied().find(|&id| self.paths.get(id).is_some_and(|child| child.attribute() == part))
     }
 
     /// Those of `named` that are nearest below `above`; modules that ran come first.

@@ -56,7 +56,8 @@ pub fn from_placed(
 ) -> Option<Evidence> {
     let mut evidence = from_hierarchy(&graph, &calls, found, sidecar)?;
     let graph = Some(OriginalGraph::new(graph, calls));
-    evidence.original = Some(Original { graph, nodes: HashMap::new() });
+    evidence.original =
+        Some(Original { graph, nodes: HashMap::new(), operators: HashMap::new(), products: HashMap::new() });
     Some(evidence)
 }
 

@@ -1,9 +1,12 @@
 //! From a sidecar: modules, parameters, and the nodes of the file that it belongs to.
 
+use std::collections::HashMap;
+
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{ModuleTree, Name, ScopeId, Scopes};
 use modelexport_io::sidecar::Sidecar;
 
+use super::super::fit::is_product;
 use super::{Evidence, EvidenceFormat, Original, ParameterFact};
 
 pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
@@ -21,14 +24,21 @@ pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
     let scopes = calls_by_order(&tree);
     let mut evidence = Evidence::new(EvidenceFormat::Sidecar, tree, scopes);
     add_parameters(&mut evidence);
-    let mut nodes: std::collections::HashMap<Name, Option<ScopeId>> = std::collections::HashMap::new();
+    let mut nodes: HashMap<Name, Option<ScopeId>> = HashMap::new();
+    let (mut operators, mut products) = (HashMap::new(), HashMap::new());
     for node in &sidecar.nodes {
-        let call = evidence.modules.find(&node.module).map(|module| evidence.call_of(module));
+        let module = evidence.modules.find(&node.module);
+        let operator = node.op_type.rsplit('.').next().unwrap_or(&node.op_type);
+        *operators.entry(Name::from(operator)).or_default() += 1;
+        if let Some(module) = module.filter(|_| is_product(operator)) {
+            *products.entry(module).or_default() += 1;
+        }
+        let call = module.map(|module| evidence.call_of(module));
         // A name that stands for two nodes tells nothing.
         nodes.entry(node.name.clone()).and_modify(|known| *known = None).or_insert(call);
     }
     nodes.remove("");
-    evidence.original = Some(Original { graph: None, nodes });
+    evidence.original = Some(Original { graph: None, nodes, operators, products });
     evidence.torch_version = sidecar.source.torch_version;
     evidence.policy = Some(sidecar.policy);
     evidence

@@ -6,6 +6,7 @@
 mod calls;
 mod from_onnx;
 mod from_program;
+mod from_scopes;
 mod from_sidecar;
 mod from_trace;
 mod load;
@@ -23,6 +24,8 @@ use crate::tags::Tags;
 pub use calls::Calls;
 pub(crate) use from_onnx::from_hierarchy;
 pub use from_onnx::{from_itself, from_onnx as of_tagged};
+pub use from_scopes::from_scopes;
+pub use from_sidecar::from_sidecar as of_sidecar;
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
 
@@ -36,6 +39,8 @@ pub enum EvidenceFormat {
     Sidecar,
     /// An ONNX file whose nodes say where they come from.
     Onnx,
+    /// The names of the nodes of an ONNX file that says nothing else.
+    Scopes,
 }
 
 impl EvidenceFormat {
@@ -45,6 +50,7 @@ impl EvidenceFormat {
             EvidenceFormat::Program => "pt2",
             EvidenceFormat::Sidecar => "sidecar",
             EvidenceFormat::Onnx => "onnx",
+            EvidenceFormat::Scopes => "scopes",
         }
     }
 }
@@ -89,6 +95,10 @@ pub struct Original {
     pub graph: Option<OriginalGraph>,
     /// Where the nodes that a sidecar lists come from by their name; `None` for names that occur twice.
     pub nodes: HashMap<Name, Option<ScopeId>>,
+    /// How often a sidecar lists each operator.
+    pub operators: HashMap<Name, u64>,
+    /// Modules in which a sidecar lists operators that multiply by weights.
+    pub products: HashMap<ModuleId, u64>,
 }
 
 impl Original {

@@ -113,7 +113,9 @@ impl GraphBuilder {
         if let Some(tensor) = tensor_of(node).filter(|tensor| !is_external(tensor)) {
             self.constants.push((number, view.constants.add(tensor)));
         }
-        let mark = claim.filter(|_| self.reads_marks).map(|claim| mark_of(view, claim));
+        let claim = claim.filter(|_| self.reads_marks);
+        claim.into_iter().for_each(|claim| note_classes(view, claim));
+        let mark = claim.map(|claim| mark_of(view, claim));
         if let Some(mark) = mark.filter(|mark| mark.path.is_some() || mark.tag.is_some()) {
             self.marks.push((number, mark));
         }
@@ -185,6 +187,17 @@ fn mark_of(view: &mut GraphView, claim: &Claim) -> NodeMark {
     let deepest = claim.stack.as_ref().and_then(|(_, frames)| frames.last()).map(|frame| &frame.path);
     let mut add = |text: Option<&String>| text.map(|text| view.texts.add(text));
     NodeMark { path: add(claim.module.as_ref().or(deepest)), tag: add(claim.tag.as_ref()) }
+}
+
+fn note_classes(view: &mut GraphView, claim: &Claim) {
+    let frames = claim.stack.iter().flat_map(|(_, frames)| frames);
+    let stack = frames.map(|frame| (frame.path.as_str(), frame.class.as_str()));
+    for (path, class) in stack.chain(claim.module.iter().map(|module| (module.as_str(), ""))) {
+        let pair = (view.texts.add(path), view.texts.add(class));
+        if view.classes.known.insert(pair) {
+            view.classes.list.push(pair);
+        }
+    }
 }
 
 fn info_of(facts: &mut Facts, info: &ValueInfo) -> Info {
@@ -348,6 +361,7 @@ impl Linker {
                 self.add_constant(id, tensor);
             }
             if let Some(claim) = claim_of(node).filter(|_| self.reads_marks) {
+                note_classes(&mut self.view, &claim);
                 let mark = mark_of(&mut self.view, &claim);
                 self.view.marks.push((id, mark));
             }

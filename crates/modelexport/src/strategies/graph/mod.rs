@@ -11,6 +11,8 @@ mod build;
 mod constants;
 mod texts;
 
+use std::collections::HashSet;
+
 use modelexport_graph::onnx::Model;
 use modelexport_io::onnx::NodeKey;
 
@@ -92,6 +94,13 @@ pub struct NodeMark {
     pub tag: Option<TextId>,
 }
 
+/// Each pair of a path and a class once, in the order in which they came.
+#[derive(Debug, Default)]
+struct ClaimedClasses {
+    list: Vec<(TextId, TextId)>,
+    known: HashSet<(TextId, TextId)>,
+}
+
 /// Numbers for all nodes and values of a model.
 #[derive(Debug, Default)]
 pub struct GraphView {
@@ -119,6 +128,8 @@ pub struct GraphView {
     constant_nodes: Vec<(NodeId, ConstantId)>,
     facts: Facts,
     marks: Vec<(NodeId, NodeMark)>,
+    /// Modules with their classes, as metadata tell them.
+    classes: ClaimedClasses,
 }
 
 impl GraphView {
@@ -210,6 +221,11 @@ impl GraphView {
     /// What the metadata of a node says, if they were kept.
     pub fn mark(&self, id: NodeId) -> Option<NodeMark> {
         find(&self.marks, id)
+    }
+
+    /// Paths of modules that metadata name, each with its class where they tell it, if metadata were kept.
+    pub fn claimed_classes(&self) -> impl Iterator<Item = (&str, &str)> + '_ {
+        self.classes.list.iter().map(|(path, class)| (self.text(*path), self.text(*class)))
     }
 
     pub fn value(&self, id: ValueId) -> Option<&ValueEntry> {
