@@ -41,3 +41,4 @@ op("aten.instance_norm.default", floats(2, 3, 5, 6), *parameters(3)[:2], None, N
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.instance_norm.default", floats(2, 3, 5, 6, dtype=dtype), *parameters(3, dtype)[:2], None, None, True, 0.1,
        1e-5, True)
+op("aten.batch_norm.default", floats(0), None, None, None, None, True, 0.1, 1e-5, False)

@@ -96,7 +96,9 @@ fn cosine(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         let own = &cx.meta(name)?.sizes;
         let at = own.len() as i64 + axis;
         let is_whole = usize::try_from(at).is_ok_and(|at| own.get(at) == sizes.get(sizes.len() - own.len() + at));
-        let x = if is_whole { x } else { cx.expand(x, &sizes)? };
+        // A number is a vector of one element.
+        let x = if sizes.is_empty() { cx.unsqueeze(x, &[0]) } else { x };
+        let x = if is_whole || sizes.is_empty() { x } else { cx.expand(x, &sizes)? };
         let length = cx.reduce("ReduceL2", x, &[axis], true);
         let length = cx.emit("Max", &[length, eps], vec![]);
         unit.push(cx.emit("Div", &[x, length], vec![]));
