@@ -34,6 +34,7 @@ pub fn kernel_type(op: &str, dtype: DType, opset: i64) -> DType {
             "Where" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Max" | "Min" | "ReduceMax"
             | "ReduceMin" | "TopK" | "ArgMax" | "ArgMin" => DType::U8,
             "OneHot" | "CumSum" => DType::I64,
+            "Unique" => DType::I8,
             _ => DType::I32,
         },
         _ if dtype.is_integer() => integer_kernel_type(op, dtype),

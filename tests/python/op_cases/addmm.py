@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, fn, ints, op
+from op_cases import bools, floats, fn, ints, op
 
 op("aten.addmm.default", floats(4), floats(2, 3), floats(3, 4))
 op("aten.addmm.default", floats(2, 4), floats(2, 3), floats(3, 4), beta=0.5, alpha=2)
@@ -14,6 +14,9 @@ for dtype in (torch.float16, torch.bfloat16):
 op("aten.addmv.default", floats(2), floats(2, 3), floats(3), beta=0.5, alpha=2)
 op("aten.addmv.default", floats(1), floats(2, 3), floats(3), beta=0)
 op("aten.addr.default", floats(2, 3), floats(2), floats(3), beta=0.5, alpha=2)
+op("aten.addr.default", bools(2, 3), bools(2), bools(3))
+op("aten.addr.default", bools(2, 3), bools(2), bools(3), beta=False, alpha=True)
+op("aten.addr.default", bools(2, 3), bools(2), bools(3), beta=True, alpha=False)
 op("aten.baddbmm.default", floats(5, 2, 4), floats(5, 2, 3), floats(5, 3, 4), beta=0.5, alpha=2)
 op("aten.baddbmm.default", floats(1, 2, 4), floats(5, 2, 3), floats(5, 3, 4), beta=0)
 op("aten.baddbmm.default", floats(4), floats(5, 2, 3), floats(5, 3, 4))

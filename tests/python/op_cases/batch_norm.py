@@ -49,3 +49,4 @@ op("aten._native_batch_norm_legit.default", floats(2, 3, 5), None, None, *parame
 op("aten._native_batch_norm_legit_no_training.default", floats(2, 3, 5), None, None, *parameters(3)[2:], 0.1, 1e-5)
 op("aten.batch_norm.default", floats(0, 3, 5), *parameters(3), False, 0.1, 1e-5, True)
 op("aten.instance_norm.default", floats(0, 3, 5), None, None, None, None, True, 0.1, 1e-5, True)
+op("aten.batch_norm.default", floats(0), None, None, None, None, True, 0.1, 1e-5, False)

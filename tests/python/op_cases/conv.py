@@ -1,5 +1,5 @@
 import torch
-from op_cases import floats, op
+from op_cases import floats, ints, op
 
 SHAPES = {1: (9,), 2: (8, 9), 3: (5, 6, 7)}
 for n, target in ((1, "aten.conv1d.default"), (2, "aten.conv2d.default"), (3, "aten.conv3d.default")):
@@ -54,3 +54,14 @@ op("aten.conv_transpose2d.input", floats(2, 4, 5, 6, dtype=torch.bfloat16), floa
    floats(3, dtype=torch.bfloat16), [2, 1], [1, 0], [1, 1], 1, [1, 2])
 op("aten.conv_transpose2d.input", floats(2, 4, 5, 6), floats(4, 3, 3, 3), floats(3), [1, 1], [0, 0], [1, 1], 1, [2, 2],
    dynamic={0: {0: "b", 2: "h", 3: "w"}}, alternative=[floats(1, 4, 7, 3), floats(4, 3, 3, 3), floats(3)])
+for n in (1, 2, 3):
+    size, kernel = SHAPES[n], (3, 2, 3)[:n]
+    op(f"aten.conv{n}d.default", ints(2, 4, *size), ints(6, 2, *kernel), ints(6), list(range(1, n + 1)), [1] * n, [2] * n, 2)
+    op(f"aten.conv{n}d.default", ints(4, *size), ints(6, 4, *kernel))
+    op(f"aten.conv{n}d.padding", ints(2, 4, *size), ints(6, 4, *kernel), None, [1] * n, "same")
+    op(f"aten.conv_transpose{n}d.{'default' if n == 1 else 'input'}", ints(2, 4, *size), ints(4, 3, *kernel), ints(6),
+       list(range(2, n + 2)), [1] * n, [1] * n, 2, [2] * n)
+op("aten.conv2d.default", ints(2, 4, 8, 9), ints(6, 4, 3, 3), ints(6), dynamic={0: {0: "b"}},
+   alternative=[ints(3, 4, 8, 9), ints(6, 4, 3, 3), ints(6)])
+op("aten.conv1d.default", ints(0, 4, 8), ints(6, 4, 3), ints(6))
+op("aten.conv1d.default", ints(2, 4, 8, dtype=torch.int32), ints(6, 4, 3, dtype=torch.int32))

@@ -23,3 +23,4 @@ op("aten.cosine_similarity.default", floats(3, 0), floats(3, 0))
 for dim in (0, 1, -1):
     op("aten.cosine_similarity.default", floats(3, 4), floats(4), dim)
     op("aten.cosine_similarity.default", floats(4), floats(3, 4), dim)
+op("aten.cosine_similarity.default", floats(), floats(), 0)

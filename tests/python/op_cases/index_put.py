@@ -61,3 +61,21 @@ for accumulate in (False, True):
     op("aten.index_put.default", floats(3, 4), [ints(0)], floats(0, 4), accumulate, since=16)
 op("aten.index_add.default", floats(3, 4), 0, torch.tensor([0, 2]), floats(2, 4), dynamic={1: {0: "n"}, 2: {0: "n"}},
    alternative=[floats(3, 4), ints(0), floats(0, 4)], since=16)
+op("aten.index_put.default", bools(5, 4), [bools(5, 4)], torch.tensor(True))
+op("aten.index_put.default", bools(5, 4), [bools(5)], bools(4))
+op("aten.index_put.default", floats(5, 4), [bools(5)], floats(4), True)
+op("aten.index_put.default", bools(5, 4), [bools(5)], bools(4), True)
+for dtype in (torch.float16, torch.bfloat16):
+    op("aten.index_put.default", floats(5, dtype=dtype), [torch.tensor([1, 1, 2])], floats(3, dtype=dtype), True, since=16)
+    op("aten.index_add.default", floats(5, 4, dtype=dtype), 0, torch.tensor([1, 1, 2]), floats(3, 4, dtype=dtype), since=16)
+op("aten.index_add.default", bools(5, 4), 0, torch.tensor([1, 1, 2]), bools(3, 4), since=16)
+op("aten.index_add.default", bools(5, 4), 1, torch.tensor([1, 1, 2]), bools(5, 3), alpha=False, since=16)
+op("aten.index_add.default", bools(), 0, torch.tensor([0]), bools(), since=16)
+op("aten.put.default", floats(5, 4), torch.tensor([[3, -1], [7, 0]]), floats(2, 2))
+op("aten.put.default", floats(5, 4), torch.tensor([3, 3, 7]), floats(3), True, since=16)
+op("aten.put.default", floats(5, 4, dtype=torch.float16), torch.tensor([3, 3, 7]), floats(3, dtype=torch.float16), True, since=16)
+op("aten.put.default", bools(5, 4), torch.tensor([3, 1]), bools(2))
+op("aten.put.default", floats(), torch.tensor(0), floats())
+op("aten.put.default", floats(5, 4), torch.tensor([], dtype=torch.int64), floats(0))
+op("aten.put.default", ints(5, 4), torch.tensor([3, 1]), ints(2), dynamic={0: {0: "n"}},
+   alternative=[ints(2, 4), torch.tensor([3, 1]), ints(2)])

@@ -15,3 +15,5 @@ fn("aten._unique2.default", lambda x: torch.unique(x, return_inverse=True), X, d
 fn("aten._unique.default", lambda x: torch.ops.aten._unique(x, True, True), X)
 fn("aten.unique_dim.default", lambda x: torch.unique(x, dim=1, return_inverse=True), ints(2, 6, low=0, high=2))
 fn("aten.unique_consecutive.default", lambda x: torch.unique_consecutive(x, True, True), floats(0))
+fn("aten._unique2.default", lambda x: torch.unique(x, return_inverse=True, return_counts=True), bools(3, 4))
+fn("aten.unique_dim.default", lambda x: torch.unique(x, dim=0, return_inverse=True), bools(6, 2))

@@ -1,13 +1,18 @@
 //! `avg_pool1d/2d/3d`: `AveragePool`.
 //!
 //! `divisor_override`: the average over the whole window, padding included, times the size of the window over the
-//! divisor. There is no kernel for `float64`, which is computed in `float32`; integers are refused.
+//! divisor. There is no kernel for `float64`, which is computed in `float32`. Integers are
+//! summed and divided.
+
+use modelexport_graph::DType;
 
 use super::support::compute::{single_type, tensor_as};
+use super::support::unfold::{Slide, known, unfold};
 use super::support::window::{Window, last, with_batch};
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
+use crate::literal::{Literal, Number};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -32,6 +37,9 @@ fn pool(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
     let window = Window::read(cx, axes)?;
     let (input, out) = (cx.meta("self")?, cx.out()?);
     let dtype = out.dtype;
+    if dtype.is_integer() {
+        return integers(cx, &window, axes);
+    }
     if !dtype.is_float() {
         return cx.refuse(format!("an average of {dtype} is not supported"));
     }
@@ -73,6 +81,57 @@ fn pool(cx: &mut Context<'_, '_>, axes: usize) -> Result<Outputs> {
         Ok(vec![y])
     })?;
     Ok(results.into_iter().map(|y| cx.cast(y, dtype)).collect::<Vec<_>>().into())
+}
+
+/// Sums of windows, divided as PyTorch does: towards zero.
+fn integers(cx: &mut Context<'_, '_>, window: &Window, axes: usize) -> Result<Outputs> {
+    let (input, out) = (cx.meta("self")?, cx.out()?);
+    let compute = if out.dtype == DType::I64 { DType::I64 } else { DType::I32 };
+    let (Some(sizes), Some(counts)) = (known(last(&input.sizes, axes)), known(last(&out.sizes, axes))) else {
+        return cx.refuse(format!("an average of {} needs sizes that are known when exporting", out.dtype));
+    };
+    let slides: Vec<Slide> = sizes
+        .iter()
+        .zip(&counts)
+        .zip(window.kernel.iter().zip(&window.strides).zip(&window.pads))
+        .map(|((&size, &count), ((&kernel, &stride), &pad))| Slide {
+            size,
+            kernel,
+            count,
+            stride,
+            dilation: 1,
+            pad,
+            transposed: false,
+        })
+        .collect();
+    let counts_pads = cx.bool("count_include_pad")?;
+    let mut divisors = vec![1];
+    for slide in &slides {
+        let own: Vec<i64> = (0..slide.count)
+            .map(|i| {
+                let start = i * slide.stride - slide.pad;
+                let whole = slide.kernel.min(slide.size + slide.pad - start);
+                if counts_pads { whole } else { slide.inside(i) }
+            })
+            .collect();
+        divisors = divisors.iter().flat_map(|&before| own.iter().map(move |&count| before * count)).collect();
+    }
+    let divisor = match cx.int_opt("divisor_override")? {
+        Some(divisor) => cx.const_scalar(compute, divisor),
+        None => {
+            let numbers = divisors.iter().map(|&count| Number::Int(count.max(1)));
+            match Literal::from_numbers(compute, counts.clone(), numbers) {
+                Some(literal) => cx.constant(literal),
+                None => return cx.refuse(format!("{compute} has no constants")),
+            }
+        }
+    };
+    let lead = input.sizes.len() - axes;
+    let x = tensor_as(cx, "self", compute)?;
+    let windows = unfold(cx, x, lead, &slides);
+    let sums = cx.reduce("ReduceSum", windows, &(lead as i64..(lead + axes) as i64).collect::<Vec<_>>(), false);
+    let y = cx.emit("Div", &[sums, divisor], vec![]);
+    Ok(cx.cast(y, out.dtype).into())
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.numpy_T.default", "numpy_T(Tensor(a) self) -> Tensor(a)", reverse),
     Row::new("aten.mT.default", "mT(Tensor(a) self) -> Tensor(a)", last_two),
     Row::new("aten.mH.default", "mH(Tensor(a) self) -> Tensor(a)", last_two),
+    Row::new("aten.matrix_H.default", "matrix_H(Tensor(a) self) -> Tensor(a)", last_two),
     Row::new("aten.adjoint.default", "adjoint(Tensor(a) self) -> Tensor(a)", last_two),
     Row::new(
         "aten.movedim.intlist",
@@ -166,6 +167,8 @@ mod tests {
         aten.mT.default(self: f32[2, 3, 4]) -> f32[2, 4, 3]
             Transpose(self, perm=[0, 2, 1])
         aten.mH.default(self: f32[3, 4]) -> f32[4, 3]
+            Transpose(self, perm=[1, 0])
+        aten.matrix_H.default(self: f32[3, 4]) -> f32[4, 3]
             Transpose(self, perm=[1, 0])
         aten.adjoint.default(self: f32[2, 3, 4]) -> f32[2, 4, 3]
             Transpose(self, perm=[0, 2, 1])

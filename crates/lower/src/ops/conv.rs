@@ -1,10 +1,11 @@
 //! Convolutions: `Conv` and `ConvTranspose`.
 //!
 //! Inputs without a batch axis get one. `padding="same"` is PyTorch's: the odd element of an even kernel is padded
-//! behind. There are no kernels for `float64`, which is computed in `float32`. Integers and complex numbers are
-//! refused.
+//! behind. There are no kernels for `float64`, which is computed in `float32`. Integers go through
+//! `MatMul` (`integer_conv`). Complex numbers are refused.
 
 use super::support::compute::{single_type, tensor_as, tensor_opt_as};
+use super::support::integer_conv::integer_conv;
 use super::support::window::with_batch;
 use crate::attrs;
 use crate::context::Context;
@@ -163,6 +164,9 @@ fn run(
     attributes: crate::ir::Attrs,
 ) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
+    if dtype.is_integer() {
+        return integer_conv(cx, &pads, op == "ConvTranspose");
+    }
     let (y, _) = convolved(cx, op, pads, attributes, false)?;
     Ok(cx.cast(y, dtype).into())
 }

@@ -105,7 +105,14 @@ fn cosine(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         let own = &cx.meta(name)?.sizes;
         let at = axis - (sizes.len() - own.len()) as i64;
         let is_whole = usize::try_from(at).is_ok_and(|at| own.get(at) == sizes.get(sizes.len() - own.len() + at));
-        let (x, at) = if is_whole { (x, at) } else { (cx.expand(x, &sizes)?, axis) };
+        // A number is a vector of one element.
+        let (x, at) = if sizes.is_empty() {
+            (cx.unsqueeze(x, &[0]), 0)
+        } else if is_whole {
+            (x, at)
+        } else {
+            (cx.expand(x, &sizes)?, axis)
+        };
         let length = cx.reduce("ReduceL2", x, &[at], true);
         let length = cx.emit("Max", &[length, eps], vec![]);
         unit.push(cx.emit("Div", &[x, length], vec![]));

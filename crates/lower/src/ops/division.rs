@@ -103,7 +103,7 @@ fn floor_divide(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.cast(value, dtype).into())
 }
 
-fn floor_divide_integers(cx: &mut Context<'_, '_>, left: ValueId, right: ValueId) -> ValueId {
+pub(super) fn floor_divide_integers(cx: &mut Context<'_, '_>, left: ValueId, right: ValueId) -> ValueId {
     if cx.dtype(left).is_unsigned() {
         return cx.emit("Div", &[left, right], vec![]);
     }

@@ -1,8 +1,10 @@
 //! `dropout` and its relatives: nothing in evaluation, ONNX's `Dropout` in training (its random numbers are its own).
 
-use modelexport_graph::DType;
+use modelexport_graph::{DType, Dim};
 
-use super::support::compute::{float_type, tensor_as};
+use super::support::compute::{float_type, formula_type, tensor_as};
+use super::support::fill::filled;
+use super::support::formulas::with_number;
 use crate::context::Context;
 use crate::error::Result;
 use crate::registry::{Outputs, Row};
@@ -10,10 +12,13 @@ use crate::registry::{Outputs, Row};
 pub static ROWS: &[Row] = &[
     Row::new("aten.dropout.default", "dropout(Tensor input, float p, bool train) -> Tensor", dropout),
     Row::new("aten.native_dropout.default", "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", native),
-    Row::new("aten.feature_dropout.default", "feature_dropout(Tensor input, float p, bool train) -> Tensor", inert),
-    Row::new("aten.alpha_dropout.default", "alpha_dropout(Tensor input, float p, bool train) -> Tensor", inert),
-    Row::new("aten.feature_alpha_dropout.default", "feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", inert),
+    Row::new("aten.feature_dropout.default", "feature_dropout(Tensor input, float p, bool train) -> Tensor", |cx| noisy(cx, true, false)),
+    Row::new("aten.alpha_dropout.default", "alpha_dropout(Tensor input, float p, bool train) -> Tensor", |cx| noisy(cx, false, true)),
+    Row::new("aten.feature_alpha_dropout.default", "feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", |cx| noisy(cx, true, true)),
 ];
+
+/// What `selu` approaches for negative numbers, negated.
+const SELU_LIMIT: f64 = 1.758_099_340_847_376_6;
 
 fn is_active(cx: &Context<'_, '_>) -> Result<bool> {
     Ok(cx.bool("train")? && cx.float("p")? > 0.0)
@@ -53,11 +58,41 @@ fn native(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok([x, mask].into())
 }
 
-fn inert(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    if is_active(cx)? {
-        return cx.refuse("dropping whole channels, or keeping mean and variance, has no ONNX operator (`train=True`)");
+/// The relatives of `dropout`: `by_channel` drops whole channels, `keeps_moments` puts the negative limit of `selu`
+/// where something is dropped and scales so that mean and variance stay.
+fn noisy(cx: &mut Context<'_, '_>, by_channel: bool, keeps_moments: bool) -> Result<Outputs> {
+    if !is_active(cx)? {
+        return Ok(cx.tensor("input")?.into());
     }
-    Ok(cx.tensor("input")?.into())
+    let (p, out) = (cx.float("p")?, cx.out()?);
+    let compute = formula_type(out.dtype);
+    let x = tensor_as(cx, "input", compute)?;
+    if p >= 1.0 {
+        let none = with_number(cx, "Mul", x, 0.0);
+        return Ok(cx.cast(none, out.dtype).into());
+    }
+    let mut sizes = out.sizes.clone();
+    if by_channel {
+        sizes.iter_mut().skip(2).for_each(|size| *size = Dim::Static(1));
+    }
+    let ones = filled(cx, &sizes, compute, 1.0, None)?;
+    let (ratio, training) = (cx.const_scalar(DType::F32, p), cx.const_scalar(DType::Bool, true));
+    let kept = cx.emit_many("Dropout", &[Some(ones), Some(ratio), Some(training)], vec![], 2);
+    let [scaled, mask] = kept.as_slice() else { return cx.refuse("has no result") };
+    if !keeps_moments {
+        let y = cx.emit("Mul", &[x, *scaled], vec![]);
+        return Ok(cx.cast(y, out.dtype).into());
+    }
+    cx.set_dtype(*mask, DType::Bool);
+    let scale = 1.0 / ((SELU_LIMIT * SELU_LIMIT * p + 1.0) * (1.0 - p)).sqrt();
+    let (factor, none) = (cx.const_scalar(compute, scale), cx.const_scalar(compute, 0.0));
+    let factors = cx.emit("Where", &[*mask, factor, none], vec![]);
+    let shift = SELU_LIMIT * scale;
+    let (kept_shift, dropped_shift) = (cx.const_scalar(compute, shift * p), cx.const_scalar(compute, shift * (p - 1.0)));
+    let shifts = cx.emit("Where", &[*mask, kept_shift, dropped_shift], vec![]);
+    let y = cx.emit("Mul", &[x, factors], vec![]);
+    let y = cx.emit("Add", &[y, shifts], vec![]);
+    Ok(cx.cast(y, out.dtype).into())
 }
 
 #[cfg(test)]
@@ -76,10 +111,22 @@ mod tests {
             Identity(input), Expand(true, [2, 3])
         aten.feature_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
             Identity(input)
+        aten.feature_dropout.default(input: f32[s0, 3, 4], p=0.5, train=True) -> f32[s0, 3, 4]
+            t1 = ConstantOfShape(Concat(Shape(input, start=0, end=1), [3, 1], axis=0), value=[1.0])
+            t2, _ = Dropout(t1, 0.5, true)
+            Mul(input, t2)
         aten.alpha_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
             Identity(input)
+        aten.alpha_dropout.default(input: f32[s0, 3, 4], p=0.5, train=True) -> f32[s0, 3, 4]
+            t1 = ConstantOfShape(Concat(Shape(input, start=0, end=1), [3, 4], axis=0), value=[1.0])
+            _, t2 = Dropout(t1, 0.5, true)
+            Add(Mul(input, Where(t2, 0.8864049, 0.0)), Where(t2, 0.77919394, -0.77919394))
         aten.feature_alpha_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
             Identity(input)
+        aten.feature_alpha_dropout.default(input: f32[s0, 3, 4], p=0.5, train=True) -> f32[s0, 3, 4]
+            t1 = ConstantOfShape(Concat(Shape(input, start=0, end=1), [3, 1], axis=0), value=[1.0])
+            _, t2 = Dropout(t1, 0.5, true)
+            Add(Mul(input, Where(t2, 0.8864049, 0.0)), Where(t2, 0.77919394, -0.77919394))
         ");
     }
 }

@@ -4,7 +4,9 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::random::random;
 use super::support::compute::{float_type, tensor_as};
+use super::support::formulas::with_number;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -24,7 +26,7 @@ pub static ROWS: &[Row] = &[
         "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
         |cx| {
             if cx.bool("training")? {
-                return cx.refuse("random slopes (`training=True`) are not supported");
+                return random_slopes(cx);
             }
             let slope = (cx.float("lower")? + cx.float("upper")?) / 2.0;
             leaky(cx, slope)
@@ -33,6 +35,20 @@ pub static ROWS: &[Row] = &[
     Row::new("aten.prelu.default", "prelu(Tensor self, Tensor weight) -> Tensor", |cx| prelu(cx, true)),
     Row::new("aten._prelu_kernel.default", "_prelu_kernel(Tensor self, Tensor weight) -> Tensor", |cx| prelu(cx, false)),
 ];
+
+/// A slope of its own for each negative element. The numbers are those of the runtime.
+fn random_slopes(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let out = cx.out()?;
+    let compute = super::support::compute::formula_type(out.dtype);
+    let (low, high) = (cx.float("lower")?, cx.float("upper")?);
+    let x = tensor_as(cx, "self", compute)?;
+    let unit = random(cx, "RandomUniform", &out.sizes, compute)?;
+    let spread = with_number(cx, "Mul", unit, high - low);
+    let slopes = with_number(cx, "Add", spread, low);
+    let bent = cx.emit("Mul", &[x, slopes], vec![]);
+    let y = where_positive(cx, x, bent, compute);
+    Ok(cx.cast(y, out.dtype).into())
+}
 
 /// `x` where it is above 0, else `otherwise`.
 fn where_positive(cx: &mut Context<'_, '_>, x: ValueId, otherwise: ValueId, dtype: DType) -> ValueId {

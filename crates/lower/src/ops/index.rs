@@ -123,6 +123,11 @@ fn index(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let rank = cx.meta("self")?.sizes.len();
     let result = cx.out()?.sizes.clone();
     let indices = indices(cx, &result, rank)?;
+    read(cx, x, &indices, rank)
+}
+
+/// The elements at `indices`.
+pub(super) fn read(cx: &mut Context<'_, '_>, x: ValueId, indices: &Indices, rank: usize) -> Result<Outputs> {
     match indices.by_axis.as_slice() {
         [] => return Ok(x.into()),
         [(axis, index)] => return Ok(cx.emit("Gather", &[x, *index], attrs![axis = *axis]).into()),

@@ -4,6 +4,8 @@
 use modelexport_graph::{DType, Dim};
 
 use super::index::{Indices, indices};
+use super::scatter::scatter_type;
+use super::selection::choose;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -31,6 +33,7 @@ pub static ROWS: &[Row] = &[
         "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
         index_copy,
     ),
+    Row::new("aten.put.default", "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put),
     Row::new(
         "aten.index_fill.int_Scalar",
         "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -50,13 +53,24 @@ fn index_put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if let Some(written) = through_mask(cx, x, values, &sizes, &value_sizes, accumulate)? {
         return Ok(written.into());
     }
-    let rank = sizes.len();
     // The result of reading with the same indices is what the values broadcast to.
     let indices = read_shape(cx, &sizes, &value_sizes)?;
-    let Indices { by_axis, sizes: new_sizes, .. } = &indices;
+    write(cx, [x, values], &sizes, &indices, accumulate)
+}
+
+/// `values` (in the shape of what reading gives, or broadcasting to it) at `indices` of `x`.
+pub(super) fn write(
+    cx: &mut Context<'_, '_>,
+    [x, values]: [ValueId; 2],
+    sizes: &[Dim],
+    indices: &Indices,
+    accumulate: bool,
+) -> Result<Outputs> {
+    let rank = sizes.len();
+    let Indices { by_axis, sizes: new_sizes, .. } = indices;
     if by_axis.is_empty() {
-        let values = cx.expand(values, &sizes)?;
-        return Ok(if accumulate { cx.emit("Add", &[x, values], vec![]) } else { values }.into());
+        let values = cx.expand(values, sizes)?;
+        return Ok(if accumulate { cx.apply("Add", &[x, values], vec![]) } else { values }.into());
     }
     let order = indices.front_order(rank);
     let others: Vec<Dim> =
@@ -71,7 +85,7 @@ fn index_put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let front = cx.transpose(x, &order);
     let stacked = indices.stacked(cx)?;
     let reduction = if accumulate { reduction(cx)? } else { vec![] };
-    let written = cx.emit("ScatterND", &[front, stacked, updates], reduction);
+    let written = scatter(cx, "ScatterND", [front, stacked, updates], reduction);
     Ok(cx.transpose(written, &inverse(&order)).into())
 }
 
@@ -83,11 +97,21 @@ fn reduction(cx: &Context<'_, '_>) -> Result<Attrs> {
     Ok(attrs![reduction = "add"])
 }
 
+/// A scatter in a type that has a kernel.
+fn scatter(cx: &mut Context<'_, '_>, op: &'static str, [x, index, updates]: [ValueId; 3], attributes: Attrs) -> ValueId {
+    let dtype = cx.dtype(x);
+    let reduces = attributes.iter().any(|(name, _)| name == "reduction");
+    let kernel = if reduces { scatter_type(dtype, "add") } else { dtype };
+    let (x, updates) = (cx.cast(x, kernel), cx.cast(updates, kernel));
+    let written = cx.emit(op, &[x, index, updates], attributes);
+    cx.cast(written, dtype)
+}
+
 fn inverse(order: &[i64]) -> Vec<i64> {
     (0..order.len() as i64).map(|i| order.iter().position(|&axis| axis == i).unwrap_or(0) as i64).collect()
 }
 
-/// A single mask, with values that broadcast over its places.
+/// A single mask, with values that broadcast over its places. It names each place once.
 fn through_mask(
     cx: &mut Context<'_, '_>,
     x: ValueId,
@@ -121,7 +145,7 @@ fn through_mask(
         values
     };
     let values = if accumulate { cx.apply("Add", &[x, values], vec![]) } else { values };
-    Ok(Some(cx.select(mask, values, x)))
+    Ok(Some(choose(cx, mask, values, x)))
 }
 
 /// The size of the values that counts the places of a mask; `None` if they broadcast over it.
@@ -148,7 +172,7 @@ fn read_shape(cx: &mut Context<'_, '_>, sizes: &[Dim], value_sizes: &[Dim]) -> R
 }
 
 /// Index (1-D along `dim`) stretched to the shape of `source`, and the axis.
-fn along_axis(cx: &mut Context<'_, '_>, shape: &[Dim]) -> Result<(ValueId, i64)> {
+pub(super) fn along_axis(cx: &mut Context<'_, '_>, shape: &[Dim]) -> Result<(ValueId, i64)> {
     let axis = cx.axis("dim", shape.len())?;
     let index = cx.tensor("index")?;
     let index = cx.cast(index, DType::I64);
@@ -160,7 +184,12 @@ fn along_axis(cx: &mut Context<'_, '_>, shape: &[Dim]) -> Result<(ValueId, i64)>
 
 fn index_add(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, source) = (cx.tensor("self")?, cx.tensor("source")?);
-    let dtype = cx.out()?.dtype;
+    // Booleans are added as numbers: true and true is true.
+    let dtype = match cx.out()?.dtype {
+        DType::Bool => DType::I32,
+        other => scatter_type(other, "add"),
+    };
+    let x = cx.cast(x, dtype);
     let mut source = cx.cast(source, dtype);
     let alpha = cx.scalar_arg("alpha")?;
     if !alpha.is(1.0) {
@@ -168,31 +197,44 @@ fn index_add(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         source = cx.emit("Mul", &[source, alpha], vec![]);
     }
     let reduction = reduction(cx)?;
-    scatter_along(cx, x, source, reduction)
+    let value = scatter_along(cx, x, source, reduction)?;
+    let dtype = cx.out()?.dtype;
+    Ok(cx.cast(value, dtype).into())
 }
 
 fn index_copy(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, source) = (cx.tensor("self")?, cx.tensor("source")?);
-    scatter_along(cx, x, source, vec![])
+    Ok(scatter_along(cx, x, source, vec![])?.into())
 }
 
-fn scatter_along(cx: &mut Context<'_, '_>, x: ValueId, source: ValueId, reduction: Attrs) -> Result<Outputs> {
+fn scatter_along(cx: &mut Context<'_, '_>, x: ValueId, source: ValueId, reduction: Attrs) -> Result<ValueId> {
     let shape = cx.meta("source")?.sizes.clone();
     if cx.meta("self")?.sizes.is_empty() {
         let sum = if reduction.is_empty() { source } else { cx.emit("Add", &[x, source], vec![]) };
-        return Ok(cx.reshape(sum, &[])?.into());
+        return cx.reshape(sum, &[]);
     }
     if cx.axis("dim", shape.len())? == 0 {
         let index = cx.tensor("index")?;
         let index = cx.cast(index, DType::I64);
         let index = if cx.meta("index")?.sizes.is_empty() { cx.unsqueeze(index, &[0]) } else { index };
         let index = cx.unsqueeze(index, &[-1]);
-        return Ok(cx.emit("ScatterND", &[x, index, source], reduction).into());
+        return Ok(cx.emit("ScatterND", &[x, index, source], reduction));
     }
     let (index, axis) = along_axis(cx, &shape)?;
     let mut attributes = attrs![axis = axis];
     attributes.extend(reduction);
-    Ok(cx.emit("ScatterElements", &[x, index, source], attributes).into())
+    Ok(cx.emit("ScatterElements", &[x, index, source], attributes))
+}
+
+/// Writes to places of the tensor as one row.
+fn put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let (x, index, source) = (cx.tensor("self")?, cx.tensor("index")?, cx.tensor("source")?);
+    let sizes = cx.meta("self")?.sizes.clone();
+    let attributes = if cx.bool("accumulate")? { reduction(cx)? } else { vec![] };
+    let index = cx.cast(index, DType::I64);
+    let [x, index, source] = [x, index, source].map(|value| cx.reshape_static(value, &[-1]));
+    let written = scatter(cx, "ScatterElements", [x, index, source], attributes);
+    Ok(cx.reshape(written, &sizes)?.into())
 }
 
 fn index_fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -244,6 +286,12 @@ mod tests {
             ScatterND(self, Unsqueeze(index, [-1]), source, reduction=add)
         aten.index_copy.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4]) -> f32[5, 4]
             ScatterND(self, Unsqueeze(index, [-1]), source)
+        aten.put.default(self: f32[5, 4], index: i64[2, 2], source: f32[2, 2]) -> f32[5, 4]
+            t1 = ScatterElements(Reshape(self, [-1]), Reshape(index, [-1]), Reshape(source, [-1]))
+            Reshape(t1, [5, 4])
+        aten.put.default(self: i64[s0, 4], index: i64[2], source: i64[2]) -> i64[s0, 4]
+            t1 = ScatterElements(Reshape(self, [-1]), Reshape(index, [-1]), Reshape(source, [-1]))
+            Reshape(t1, [-1, 4])
         aten.index_fill.int_Scalar(self: f32[5, 4], dim=0, index: i64[3], value=7) -> f32[5, 4]
             ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), [[7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0]], axis=0)
         aten.index_fill.int_Tensor(self: f32[5, 4], dim=0, index: i64[3], value: f32[]) -> f32[5, 4]

@@ -2,6 +2,7 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::selection::choose;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -19,6 +20,11 @@ pub static ROWS: &[Row] = &[
     ),
     Row::new("aten.masked_select.default", "masked_select(Tensor self, Tensor mask) -> Tensor", select),
     Row::new("aten.nonzero.default", "nonzero(Tensor self) -> Tensor", nonzero),
+    Row::new(
+        "aten.nonzero_static.default",
+        "nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+        nonzero_static,
+    ),
     Row::new("aten.argwhere.default", "argwhere(Tensor self) -> Tensor", nonzero),
     Row::new("aten.nonzero_numpy.default", "nonzero_numpy(Tensor self) -> Tensor[]", |cx| places(cx, "self")),
     Row::new("aten.where.default", "where(Tensor condition) -> Tensor[]", |cx| places(cx, "condition")),
@@ -38,7 +44,7 @@ fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         }
     };
     let mask = cx.cast(mask, DType::Bool);
-    Ok(cx.select(mask, value, x).into())
+    Ok(choose(cx, mask, value, x).into())
 }
 
 /// The n-th true place takes the n-th element of the source.
@@ -71,12 +77,28 @@ fn select(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 
 fn nonzero(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;
-    if cx.meta("self")?.sizes.is_empty() {
-        return cx.refuse("looks for non-zero places of a 0-D tensor");
-    }
+    let is_zero_dim = cx.meta("self")?.sizes.is_empty();
     let x = truth(cx, x);
+    if !is_zero_dim {
+        let places = cx.emit("NonZero", &[x], vec![]);
+        return Ok(cx.transpose(places, &[1, 0]).into());
+    }
+    // A row without columns if the only element is not zero.
+    let x = cx.unsqueeze(x, &[0]);
     let places = cx.emit("NonZero", &[x], vec![]);
-    Ok(cx.transpose(places, &[1, 0]).into())
+    let rows = cx.transpose(places, &[1, 0]);
+    Ok(cx.slice(rows, &[1], &[0], &[0], &[1]).into())
+}
+
+/// The first `size` places, filled up where there are fewer.
+fn nonzero_static(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let places = nonzero(cx)?;
+    let Some(&places) = places.0.first() else { return cx.refuse("has no result") };
+    let (size, fill, sizes) = (cx.dim("size")?, cx.int("fill_value")?, cx.out()?.sizes.clone());
+    let rest = filled(cx, &sizes, DType::I64, fill, None)?;
+    let all = cx.concat(&[places, rest], 0);
+    let (start, end, axis) = (cx.const_ints(&[0]), cx.shape_value(&[size])?, cx.const_ints(&[0]));
+    Ok(cx.emit("Slice", &[all, start, end, axis], vec![]).into())
 }
 
 /// The places of elements that are not zero, one tensor for each axis. PyTorch sees a 0-D tensor as a vector of one.
@@ -120,6 +142,12 @@ mod tests {
             Compress(Reshape(self, [-1]), Reshape(mask, [-1]), axis=0)
         aten.nonzero.default(self: f32[3, 4]) -> i64[u0, 2]
             Transpose(NonZero(self), perm=[1, 0])
+        aten.nonzero_static.default(self: f32[3, 4], size=5) -> i64[5, 2]
+            t1 = Concat(Transpose(NonZero(self), perm=[1, 0]), [[-1, -1], [-1, -1], [-1, -1], [-1, -1], [-1, -1]], axis=0)
+            Slice(t1, [0], [5], [0])
+        aten.nonzero_static.default(self: bool[s0, 4], size=9) -> i64[9, 2]
+            t1 = Concat(Transpose(NonZero(self), perm=[1, 0]), i64[9, 2], axis=0)
+            Slice(t1, [0], [9], [0])
         aten.argwhere.default(self: bool[3, 4]) -> i64[u0, 2]
             Transpose(NonZero(self), perm=[1, 0])
         aten.nonzero_numpy.default(self: bool[3, 4]) -> [i64[u0], i64[u0]]

@@ -43,7 +43,7 @@ pub static ROWS: &[Row] = &[
 pub(crate) fn product_type(dtype: DType) -> DType {
     match dtype {
         DType::BF16 => DType::F32,
-        DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::I32,
+        DType::Bool | DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::I32,
         other => other,
     }
 }

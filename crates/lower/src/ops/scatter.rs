@@ -5,6 +5,9 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::division::floor_divide_integers;
+use super::index_put::along_axis;
+use super::support::compute::tensor_as;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -34,9 +37,32 @@ pub static ROWS: &[Row] = &[
     Row::new(
         "aten.scatter_reduce.two",
         "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-        scatter_reduce,
+        |cx| {
+            let dtype = scatter_type(cx.meta("self")?.dtype, reduction(cx)?);
+            let parts = parts(cx, dtype)?;
+            reduced(cx, &parts, dtype)
+        },
+    ),
+    Row::new(
+        "aten.index_reduce.default",
+        "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+        |cx| {
+            let dtype = scatter_type(cx.meta("self")?.dtype, reduction(cx)?);
+            let parts = slice_parts(cx, dtype)?;
+            reduced(cx, &parts, dtype)
+        },
     ),
 ];
+
+/// The type in which onnxruntime has a kernel for a reduction that writes; PyTorch also adds 16-bit floats in `float32`.
+pub(super) fn scatter_type(dtype: DType, reduction: &str) -> DType {
+    match (dtype, reduction) {
+        (DType::F16, "max" | "min") => dtype,
+        (DType::F16 | DType::BF16, _) => DType::F32,
+        (DType::Bool, "max" | "min") => DType::I32,
+        _ => dtype,
+    }
+}
 
 /// What a scatter works on: all of one rank above zero, the updates cut to the index.
 struct Parts {
@@ -48,15 +74,15 @@ struct Parts {
     is_zero_dim: bool,
 }
 
-fn parts(cx: &mut Context<'_, '_>) -> Result<Parts> {
-    let mut x = cx.tensor("self")?;
+/// `dtype`: what the scatter computes in.
+fn parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
+    let mut x = tensor_as(cx, "self", dtype)?;
     let index = cx.tensor("index")?;
     let mut index = cx.cast(index, DType::I64);
     let mut index_sizes = cx.meta("index")?.sizes.clone();
     let is_zero_dim = cx.meta("self")?.sizes.is_empty();
     let rank = cx.meta("self")?.sizes.len();
     let axis = cx.axis("dim", rank)?;
-    let dtype = cx.meta("self")?.dtype;
     if is_zero_dim {
         x = cx.unsqueeze(x, &[0]);
     }
@@ -79,6 +105,22 @@ fn parts(cx: &mut Context<'_, '_>) -> Result<Parts> {
             }
         }
     };
+    Ok(Parts { x, index, updates, index_sizes, axis, is_zero_dim })
+}
+
+/// The same for an index of whole slices: it is repeated for each element of a slice.
+fn slice_parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
+    let (mut x, mut updates) = (tensor_as(cx, "self", dtype)?, tensor_as(cx, "source", dtype)?);
+    let is_zero_dim = cx.meta("self")?.sizes.is_empty();
+    let mut index_sizes = cx.meta("source")?.sizes.clone();
+    if is_zero_dim {
+        x = cx.unsqueeze(x, &[0]);
+    }
+    if index_sizes.is_empty() {
+        updates = cx.unsqueeze(updates, &[0]);
+        index_sizes = vec![Dim::Static(1)];
+    }
+    let (index, axis) = along_axis(cx, &index_sizes)?;
     Ok(Parts { x, index, updates, index_sizes, axis, is_zero_dim })
 }
 
@@ -111,14 +153,17 @@ fn emit(cx: &mut Context<'_, '_>, x: ValueId, parts: &Parts, updates: ValueId, r
     Ok(cx.emit("ScatterElements", &[x, parts.index, updates], attributes))
 }
 
-fn finish(cx: &mut Context<'_, '_>, parts: &Parts, value: ValueId) -> Outputs {
-    if parts.is_zero_dim { cx.squeeze(value, &[0]) } else { value }.into()
+fn finish(cx: &mut Context<'_, '_>, parts: &Parts, value: ValueId) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let value = cx.cast(value, dtype);
+    Ok(if parts.is_zero_dim { cx.squeeze(value, &[0]) } else { value }.into())
 }
 
 fn lower(cx: &mut Context<'_, '_>, reduction: Option<&'static str>) -> Result<Outputs> {
-    let parts = parts(cx)?;
+    let dtype = cx.meta("self")?.dtype;
+    let parts = parts(cx, reduction.map_or(dtype, |reduction| scatter_type(dtype, reduction)))?;
     let value = emit(cx, parts.x, &parts, parts.updates, reduction)?;
-    Ok(finish(cx, &parts, value))
+    finish(cx, &parts, value)
 }
 
 fn named(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -129,26 +174,28 @@ fn named(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     }
 }
 
-fn scatter_reduce(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    let dtype = cx.meta("self")?.dtype;
-    let (reduction, neutral) = match cx.str_opt("reduce")?.as_deref() {
-        Some("sum") => ("add", 0.0),
-        Some("mean") => ("add", 0.0),
-        Some("prod") => ("mul", 1.0),
-        Some("amax") => ("max", if dtype.is_float() { f64::NEG_INFINITY } else { lowest(dtype) }),
-        Some("amin") => ("min", if dtype.is_float() { f64::INFINITY } else { -lowest(dtype) - 1.0 }),
-        other => return cx.wrong("reduce", "`sum`, `prod`, `mean`, `amax` or `amin`", other),
-    };
+/// ONNX's name of the reduction; a mean is a sum that is divided.
+fn reduction(cx: &Context<'_, '_>) -> Result<&'static str> {
+    match cx.str_opt("reduce")?.as_deref() {
+        Some("sum" | "mean") => Ok("add"),
+        Some("prod") => Ok("mul"),
+        Some("amax") => Ok("max"),
+        Some("amin") => Ok("min"),
+        other => cx.wrong("reduce", "`sum`, `prod`, `mean`, `amax` or `amin`", other),
+    }
+}
+
+fn reduced(cx: &mut Context<'_, '_>, parts: &Parts, dtype: DType) -> Result<Outputs> {
+    let reduction = reduction(cx)?;
     let is_mean = cx.str_opt("reduce")?.as_deref() == Some("mean");
     let include_self = cx.bool("include_self")?;
-    let parts = parts(cx)?;
     let mut x = parts.x;
     if !include_self {
-        let neutral = cx.const_scalar(dtype, neutral);
+        let neutral = cx.const_scalar(dtype, neutral(reduction, dtype));
         let blank = cx.expand(neutral, &parts.index_sizes)?;
-        x = emit(cx, x, &parts, blank, None)?;
+        x = emit(cx, x, parts, blank, None)?;
     }
-    let mut value = emit(cx, x, &parts, parts.updates, Some(reduction))?;
+    let mut value = emit(cx, x, parts, parts.updates, Some(reduction))?;
     if is_mean {
         let mut sizes = cx.meta("self")?.sizes.clone();
         if sizes.is_empty() {
@@ -162,15 +209,29 @@ fn scatter_reduce(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         } else {
             let zero = cx.const_scalar(dtype, 0.0);
             let zeros = cx.expand(zero, &parts.index_sizes)?;
-            emit(cx, ones, &parts, zeros, None)?
+            emit(cx, ones, parts, zeros, None)?
         };
-        let count = emit(cx, start, &parts, index_ones, Some("add"))?;
-        value = cx.emit("Div", &[value, count], vec![]);
-        if dtype.is_integer() {
-            return cx.refuse("takes the mean of integers");
-        }
+        let count = emit(cx, start, parts, index_ones, Some("add"))?;
+        value = if dtype.is_float() {
+            cx.emit("Div", &[value, count], vec![])
+        } else {
+            floor_divide_integers(cx, value, count)
+        };
     }
-    Ok(finish(cx, &parts, value))
+    finish(cx, parts, value)
+}
+
+/// What does not change a reduction.
+fn neutral(reduction: &str, dtype: DType) -> f64 {
+    match reduction {
+        "mul" => 1.0,
+        "max" if dtype.is_float() => f64::NEG_INFINITY,
+        "max" => lowest(dtype),
+        "min" if dtype.is_float() => f64::INFINITY,
+        "min" if dtype == DType::U8 => f64::from(u8::MAX),
+        "min" => -lowest(dtype) - 1.0,
+        _ => 0.0,
+    }
 }
 
 fn lowest(dtype: DType) -> f64 {
@@ -207,6 +268,13 @@ mod tests {
             ScatterElements(self, index, src, axis=0, reduction=add)
         aten.scatter_reduce.two(self: f32[3, 4], dim=0, index: i64[2, 4], src: f32[2, 4], reduce='sum') -> f32[3, 4]
             ScatterElements(self, index, src, axis=0, reduction=add)
+        aten.index_reduce.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4], reduce='mean') -> f32[5, 4]
+            t1 = Expand(Unsqueeze(index, [1]), [3, 4])
+            t2 = ScatterElements(f32[5, 4], t1, [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]], axis=0, reduction=add)
+            Div(ScatterElements(self, t1, source, axis=0, reduction=add), t2)
+        aten.index_reduce.default(self: f32[s0, 4], dim=1, index: i64[3], source: f32[s1, 3], reduce='prod') -> f32[s0, 4]
+            t1 = Expand(index, Concat(Shape(source, start=0, end=1), [3], axis=0))
+            ScatterElements(self, t1, source, axis=1, reduction=mul)
         ");
     }
 }

@@ -34,7 +34,13 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let condition = operand(cx, "condition", DType::Bool)?;
     let (then, otherwise) = (operand(cx, "self", dtype)?, operand(cx, "other", dtype)?);
-    let value = match (dtype == DType::Bool, truth(cx, then), truth(cx, otherwise)) {
+    Ok(choose(cx, condition, then, otherwise).into())
+}
+
+/// `then` where `condition` holds, else `otherwise`; both of one type.
+pub(super) fn choose(cx: &mut Context<'_, '_>, condition: ValueId, then: ValueId, otherwise: ValueId) -> ValueId {
+    let is_bool = cx.dtype(then) == DType::Bool;
+    match (is_bool, truth(cx, then), truth(cx, otherwise)) {
         (true, Some(true), _) => cx.emit("Or", &[condition, otherwise], vec![]),
         (true, _, Some(false)) => cx.emit("And", &[condition, then], vec![]),
         (true, Some(false), _) => {
@@ -46,8 +52,7 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
             cx.emit("Or", &[opposite, then], vec![])
         }
         _ => cx.select(condition, then, otherwise),
-    };
-    Ok(value.into())
+    }
 }
 
 /// The condition holds for both parts.
