@@ -118,7 +118,7 @@ def capture(info, sample, folder: Path) -> str:
             torch.export.save(program, folder / "model.pt2")
         except Exception as error:  # noqa: BLE001 - PyTorch refuses the sample
             return f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        random = bool(UNINITIALISED.match(info.name)) or draws_numbers(program) and not same(*seeded(run, program.module()))
+        random = bool(UNINITIALISED.match(info.name)) or draws_numbers(program) and depends_on_seed(run, program.module())
     np.savez(folder / "io.npz", **{f"in{i}": tensor.numpy() for i, tensor in enumerate(inputs)},
              **{f"out{i}": tensor.numpy() for i, tensor in enumerate(first)})
     names = {node.target._schema.name.removeprefix("aten::") for node in program.graph.nodes if hasattr(node.target, "_schema")}
@@ -132,10 +132,13 @@ def draws_numbers(program) -> bool:
     return any(torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) for node in program.graph.nodes)
 
 
-def seeded(run, program):
-    for seed in (1, 2):
+def depends_on_seed(run, program) -> bool:
+    """Small samples of an operator that rounds its random numbers may agree for two seeds."""
+    results = []
+    for seed in range(8):
         torch.manual_seed(seed)
-        yield run(program)
+        results.append(run(program))
+    return not all(same(results[0], result) for result in results[1:])
 
 
 def same(left, right) -> bool:
