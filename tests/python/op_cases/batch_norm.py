@@ -41,3 +41,8 @@ op("aten.instance_norm.default", floats(2, 3, 5, 6), *parameters(3)[:2], None, N
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.instance_norm.default", floats(2, 3, 5, 6, dtype=dtype), *parameters(3, dtype)[:2], None, None, True, 0.1,
        1e-5, True)
+for shape in ((4, 3), (2, 3, 5, 6)):
+    fn("aten._batch_norm_with_update.default",
+       lambda x, w, b, m, v: torch.ops.aten._batch_norm_with_update.default(x, w, b, m.clone(), v.clone(), 0.1, 1e-5),
+       floats(*shape), *parameters(3))
+op("aten.native_batch_norm.default", floats(2, 3, 5), *parameters(3), False, 0.1, 1e-5)

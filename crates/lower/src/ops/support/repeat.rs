@@ -27,14 +27,16 @@ pub(crate) fn repeat(
     cx.open();
     let number = formal(cx, DType::I64, Some(&[]));
     let before = formal(cx, DType::Bool, Some(&[]));
-    let states: Vec<ValueId> = looks.iter().map(|(dtype, shape)| formal(cx, *dtype, shape.as_deref())).collect();
+    let states: Vec<ValueId> =
+        looks.iter().map(|(dtype, shape)| formal(cx, *dtype, shape.as_deref())).collect();
     let round = body(cx, number, &states);
     let mut outputs = vec![round.goes_on.unwrap_or_else(|| cx.emit("Identity", &[before], vec![]))];
     outputs.extend(round.states);
     let mut inputs = vec![number, before];
     inputs.extend(states);
     let graph = cx.close(inputs, outputs);
-    let inputs: Vec<Option<ValueId>> = [rounds, Some(goes_on)].into_iter().chain(initial.iter().copied().map(Some)).collect();
+    let inputs: Vec<Option<ValueId>> =
+        [rounds, Some(goes_on)].into_iter().chain(initial.iter().copied().map(Some)).collect();
     let results = cx.emit_many("Loop", &inputs, attrs![body = graph], initial.len());
     for (&result, (dtype, shape)) in results.iter().zip(looks) {
         cx.set_dtype(result, dtype);
