@@ -50,3 +50,8 @@ op("aten._native_batch_norm_legit_no_training.default", floats(2, 3, 5), None, N
 op("aten.batch_norm.default", floats(0, 3, 5), *parameters(3), False, 0.1, 1e-5, True)
 op("aten.instance_norm.default", floats(0, 3, 5), None, None, None, None, True, 0.1, 1e-5, True)
 op("aten.batch_norm.default", floats(0), None, None, None, None, True, 0.1, 1e-5, False)
+for shape in ((4, 3), (2, 3, 5, 6)):
+    fn("aten._batch_norm_with_update.default",
+       lambda x, w, b, m, v: torch.ops.aten._batch_norm_with_update.default(x, w, b, m.clone(), v.clone(), 0.1, 1e-5),
+       floats(*shape), *parameters(3))
+op("aten.native_batch_norm.default", floats(2, 3, 5), *parameters(3), False, 0.1, 1e-5)

@@ -126,6 +126,22 @@ def transposed_in_place(x):
     return x
 
 
+@case("aten.resize_.default", floats(3, 4))
+def resized_in_place(x):
+    x = x.clone()
+    x.resize_(4, 3)
+    x[1].add_(1)
+    x.resize_(2, 2)
+    return x + 1
+
+
+@case("aten.resize_as_.default", floats(3, 4), floats(2, 6))
+def resized_like_another(x, y):
+    x = x.clone()
+    x.resize_as_(y)
+    return x * y
+
+
 @case("aten.fill_diagonal_.default", floats(4, 4))
 def diagonal(x):
     x.fill_diagonal_(9)

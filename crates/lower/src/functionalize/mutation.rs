@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, NamedArg, Node, TensorMeta, ValueId, ValueKind};
+use modelexport_graph::shape::{static_numel, static_shape};
 
 use super::aliases::{MAX_DEPTH, PlaceId, Writer};
 use super::arguments::named;
 use super::dtype::computed_dtype;
 use super::rewriter::{Rewriter, TensorId};
+use super::strides::is_contiguous;
 use super::twin::{self, Effect, aten_name, functional_twin};
 use super::view::{self, Kind, View, shown_by, source_of};
 use crate::error::Result;
@@ -33,6 +35,12 @@ impl Rewriter<'_> {
             Effect::Nothing => None,
             // Without training nothing is dropped.
             Effect::Update if is_dropout && matches!(node.arg("train"), Some(Arg::Bool(false))) => None,
+            Effect::Storage if matches!(aten_name(&node.target), "resize_" | "resize_as_") => {
+                match self.resized(node)? {
+                    Some(node) => return self.reshape_in_place(node, tensor, place),
+                    None => None,
+                }
+            }
             Effect::Storage => {
                 return self.refuse("gives a tensor other memory or another size, which cannot be followed");
             }
@@ -133,6 +141,38 @@ impl Rewriter<'_> {
             self.name_tensor(result, tensor);
         }
         Ok(())
+    }
+
+    /// What `resize_` is: another view of the leading elements; `None` if the sizes stay. More elements than the tensor has
+    /// would be memory that nobody has written.
+    fn resized(&self, node: Node) -> Result<Option<Node>> {
+        let old = self.own_meta(&node)?;
+        let Some(new) = view::results_of(&node).first().and_then(|&result| self.graph.tensor(result)) else {
+            return self.refuse("returns no tensor");
+        };
+        if new.sizes == old.sizes && new.strides == old.strides {
+            return Ok(None);
+        }
+        if !is_contiguous(&old) || !is_contiguous(new) {
+            return self.refuse("gives another size to a tensor whose elements do not lie in order");
+        }
+        let (Some(have), Some(want), Some(sizes)) =
+            (static_numel(&old.sizes), static_numel(&new.sizes), static_shape(&new.sizes))
+        else {
+            return self.refuse("gives a tensor another size that is symbolic");
+        };
+        if want > have {
+            return self
+                .refuse(format!("grows a tensor from {have} to {want} elements, which nothing has written"));
+        }
+        let own = node.arg("self").cloned();
+        let mut args: Vec<NamedArg> = own.into_iter().map(|own| named("self", own)).collect();
+        args.push(named("size", Arg::Ints(sizes)));
+        if want == have {
+            return Ok(Some(Node { target: "aten.view_.default".into(), args, ..node }));
+        }
+        args.push(named("stride", Arg::Ints(static_shape(&new.strides).unwrap_or_default())));
+        Ok(Some(Node { target: "aten.as_strided_.default".into(), args, ..node }))
     }
 
     /// `fill_diagonal_` of a matrix is `fill_` of its diagonal.

@@ -64,6 +64,8 @@ pub fn functional_twin(target: &str) -> Option<String> {
     let (namespace, name, overload) = parts(target)?;
     let stem = stem(name)?;
     let (stem, overload) = match (name, overload) {
+        // Of the elements that it has; `mutation.rs` refuses more.
+        ("resize_" | "resize_as_", _) => ("view", "default"),
         ("requires_grad_", _) => ("alias", "default"),
         ("zero_" | "fill_diagonal_", _) => ("fill", "Scalar"),
         ("normal_", _) => ("normal_functional", "default"),

@@ -6,6 +6,7 @@
 use modelexport_graph::{DType, Dim};
 
 use super::support::compute::{filled, float_type, formula_type, tensor_as, tensor_opt_as};
+use super::support::fill;
 use super::support::norm::{affine, standardize};
 use crate::attrs;
 use crate::context::Context;
@@ -38,6 +39,11 @@ pub static ROWS: &[Row] = &[
         "aten._native_batch_norm_legit_no_training.default",
         "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         of_running,
+    ),
+    Row::new(
+        "aten._batch_norm_with_update.default",
+        "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+        with_reserve,
     ),
     Row::new(
         "aten.instance_norm.default",
@@ -132,6 +138,17 @@ fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(results.into())
 }
 
+/// The fourth result is memory for the backward pass: nothing on CPUs.
+fn with_reserve(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let mut results = of_batch(cx)?;
+    let Some(reserve) = cx.out_at(3) else { return Ok(results) };
+    if !reserve.sizes.iter().any(|size| size.is(0)) {
+        return cx.refuse("keeps memory for a backward pass");
+    }
+    results.0.push(fill::filled(cx, &reserve.sizes, reserve.dtype, 0, None)?);
+    Ok(results)
+}
+
 fn instance_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if !cx.bool("use_input_stats")? {
         return of_running(cx);
@@ -169,7 +186,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.batch_norm.default(input: f32[2, 3], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3]
             BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
         aten.native_batch_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], unread f32[0], unread f32[0])
@@ -185,6 +202,13 @@ mod tests {
             t5, t4, Reciprocal(Sqrt(Add(t3, 1e-5)))
         aten._native_batch_norm_legit_no_training.default(input: f32[2, 3, 5, 6], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], momentum=0.1, eps=1e-05) -> (f32[2, 3, 5, 6], unread f32[0], unread f32[0])
             BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
+        aten._batch_norm_with_update.default(input: f32[4, 3], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], momentum=0.1, eps=1e-05) -> (f32[4, 3], f32[3], f32[3], u8[0])
+            t1 = ReduceMean(input, [0], keepdims=1)
+            t2 = Sub(input, t1)
+            t3 = ReduceMean(Mul(t2, t2), [0], keepdims=0)
+            t4 = Squeeze(t1, [0])
+            t5 = BatchNormalization(input, weight, bias, t4, t3, epsilon=1e-5)
+            t5, t4, Reciprocal(Sqrt(Add(t3, 1e-5))), Identity(u8[0])
         aten.instance_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean=None, running_var=None, use_input_stats=True, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3, 5]
             InstanceNormalization(input, weight, bias, epsilon=1e-5)
         ");

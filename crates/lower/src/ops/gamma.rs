@@ -90,7 +90,7 @@ const LANCZOS: [f64; 9] = [
     1.505_632_735_149_311_6e-7,
 ];
 
-fn log_gamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
+pub(super) fn log_gamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId> {
     let (is_low, y) = reflected(cx, x);
     let shifts: Vec<f64> = (0..8).map(f64::from).collect();
     let sum = fractions(cx, y, &LANCZOS[1..], &shifts)?;
@@ -291,6 +291,45 @@ mod tests {
             t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
             t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
             Cast(t10, to=f32)
+        aten.mvlgamma.default(self: f32[3, 4], p=3) -> f32[3, 4]
+            t1 = Add(Unsqueeze(Cast(self, to=f64), [-1]), [-0.0, -0.5, -1.0]:f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
+            t6 = Log(Add(ReduceSum(t5, [-1], keepdims=0), 0.9999999999998099:f64))
+            t7 = Add(t3, 6.5:f64)
+            t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
+            t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
+            t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
+            t11 = Add(ReduceSum(t10, [-1], keepdims=0), 1.7170948287741004:f64)
+            Cast(t11, to=f32)
+        aten.mvlgamma.default(self: f32[s0], p=2) -> f32[s0]
+            t1 = Add(Unsqueeze(Cast(self, to=f64), [-1]), [-0.0, -0.5]:f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
+            t6 = Log(Add(ReduceSum(t5, [-1], keepdims=0), 0.9999999999998099:f64))
+            t7 = Add(t3, 6.5:f64)
+            t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
+            t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
+            t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
+            t11 = Add(ReduceSum(t10, [-1], keepdims=0), 0.5723649429247001:f64)
+            Cast(t11, to=f32)
+        aten.special_multigammaln.default(self: f32[3, 4], p=3) -> f32[3, 4]
+            t1 = Add(Unsqueeze(Cast(self, to=f64), [-1]), [-0.0, -0.5, -1.0]:f64)
+            t2 = Less(t1, 0.5:f64)
+            t3 = Where(t2, Sub(1.0:f64, t1), t1)
+            t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
+            t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
+            t6 = Log(Add(ReduceSum(t5, [-1], keepdims=0), 0.9999999999998099:f64))
+            t7 = Add(t3, 6.5:f64)
+            t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
+            t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
+            t10 = Where(Equal(Abs(t1), inf:f64), inf:f64, Where(t2, Sub(Log(t9), t8), t8))
+            t11 = Add(ReduceSum(t10, [-1], keepdims=0), 1.7170948287741004:f64)
+            Cast(t11, to=f32)
         aten.special_psi.default(self: f32[16]) -> f32[16]
             t1 = Cast(self, to=f64)
             t2 = Less(t1, 0.5:f64)

@@ -1,9 +1,9 @@
-//! `median`, `nanmedian`, `mode`, `quantile`, from sorted elements.
+//! `median`, `nanmedian`, `mode`, `quantile`, `nanquantile`, from sorted elements.
 //!
-//! - `median` is the lower of two middle elements. Deviation: NaN is not propagated by `median` and `quantile`.
+//! - `median` is the lower of two middle elements, or NaN if one is there.
 //! - `mode` counts equal elements pairwise (memory grows with the square of the axis) and takes the smallest of the most
 //!   frequent.
-//! - `quantile` interpolates between neighbours as asked for.
+//! - `quantile` interpolates between neighbours as asked for. NaN makes its result NaN; `nanquantile` leaves it out.
 
 use modelexport_graph::{DType, Dim, SymExpr, SymOp};
 
@@ -38,14 +38,24 @@ pub static ROWS: &[Row] = &[
         nan_median,
     ),
     Row::new(
+        "aten.nanquantile.default",
+        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        |cx| quantile(cx, true),
+    ),
+    Row::new(
+        "aten.nanquantile.scalar",
+        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        |cx| quantile(cx, true),
+    ),
+    Row::new(
         "aten.quantile.default",
         "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-        quantile,
+        |cx| quantile(cx, false),
     ),
     Row::new(
         "aten.quantile.scalar",
         "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-        quantile,
+        |cx| quantile(cx, false),
     ),
 ];
 
@@ -80,15 +90,33 @@ fn up_to_middle(count: &Dim) -> Dim {
 
 fn median_of_all(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, count) = flat(cx)?;
-    let [value, _] = last_of_smallest(cx, x, 0, &up_to_middle(&count), false)?;
+    let results = last_of_smallest(cx, x, 0, &up_to_middle(&count), false)?;
+    let [value, _] = unless_nan(cx, x, 0, false, results);
     Ok(value.into())
+}
+
+/// Value and index, or NaN and where it is, if an element along `axis` is NaN.
+fn unless_nan(cx: &mut Context<'_, '_>, x: ValueId, axis: i64, keepdim: bool, [value, index]: [ValueId; 2]) -> [ValueId; 2] {
+    let dtype = cx.dtype(x);
+    if !dtype.is_float() {
+        return [value, index];
+    }
+    let x = cx.cast(x, math_type(dtype));
+    let is_nan = cx.emit("IsNaN", &[x], vec![]);
+    let found = cx.cast(is_nan, DType::I32);
+    let any = cx.reduce("ReduceMax", found, &[axis], keepdim);
+    let any = cx.cast(any, DType::Bool);
+    let place = cx.emit("ArgMax", &[found], attrs![axis = axis, keepdims = keepdim]);
+    let nan = cx.const_like(value, f64::NAN);
+    [cx.select(any, nan, value), cx.select(any, place, index)]
 }
 
 fn median(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (x, axis) = argument(cx)?;
     let Some((axis, size)) = axis else { return Ok([x, cx.const_int(0)].into()) };
     let keepdim = cx.bool("keepdim")?;
-    Ok(last_of_smallest(cx, x, axis, &up_to_middle(&size), keepdim)?.into())
+    let results = last_of_smallest(cx, x, axis, &up_to_middle(&size), keepdim)?;
+    Ok(unless_nan(cx, x, axis, keepdim, results).into())
 }
 
 fn nan_median_of_all(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -155,7 +183,7 @@ fn mode(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok([cx.reshape(value, &sizes)?, cx.reshape(index, &sizes)?].into())
 }
 
-fn quantile(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+fn quantile(cx: &mut Context<'_, '_>, skips_nan: bool) -> Result<Outputs> {
     real_only(cx)?;
     let meta = cx.meta("self")?;
     let rank = meta.sizes.len();
@@ -173,13 +201,35 @@ fn quantile(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         _ => (cx.reshape_static(x, &[-1]), 1, product(&meta.sizes)),
     };
     let last_axis = rank as i64 - 1;
-    let [values, _] = top(cx, x, last_axis, &size, false, true)?;
-    let count = count_value(cx, &size, dtype)?;
-    let last = with_number(cx, "Sub", count, 1.0);
-    let q = operand(cx, "q", dtype)?;
-    let place = cx.emit("Mul", &[q, last], vec![]);
-    let value = interpolated(cx, values, place, last_axis)?;
     let many = cx.meta_opt("q").is_some_and(|q| !q.sizes.is_empty());
+    let q = operand(cx, "q", dtype)?;
+    let is_nan = cx.emit("IsNaN", &[x], vec![]);
+    let value = if skips_nan {
+        let infinity = cx.const_like(x, f64::INFINITY);
+        let ordered = cx.emit("Where", &[is_nan, infinity, x], vec![]);
+        let [values, _] = top(cx, ordered, last_axis, &size, false, true)?;
+        let is_number = cx.emit("Not", &[is_nan], vec![]);
+        let numbers = cx.cast(is_number, dtype);
+        let count = cx.reduce("ReduceSum", numbers, &[last_axis], true);
+        let last = with_number(cx, "Sub", count, 1.0);
+        let last = with_number(cx, "Max", last, 0.0);
+        let place = cx.emit("Mul", &[q, last], vec![]);
+        let value = interpolated(cx, values, place, Pick::Own(last_axis))?;
+        let is_none = test_number(cx, "Equal", count, 0.0);
+        let nan = cx.const_like(x, f64::NAN);
+        cx.emit("Where", &[is_none, nan, value], vec![])
+    } else {
+        let [values, _] = top(cx, x, last_axis, &size, false, true)?;
+        let count = count_value(cx, &size, dtype)?;
+        let last = with_number(cx, "Sub", count, 1.0);
+        let place = cx.emit("Mul", &[q, last], vec![]);
+        let value = interpolated(cx, values, place, Pick::Same(last_axis))?;
+        let found = cx.cast(is_nan, DType::I32);
+        let any = cx.reduce("ReduceMax", found, &[last_axis], many);
+        let any = cx.cast(any, DType::Bool);
+        let nan = cx.const_like(x, f64::NAN);
+        cx.emit("Where", &[any, nan, value], vec![])
+    };
     let value = if many {
         let mut order = vec![last_axis];
         order.extend(0..last_axis);
@@ -191,12 +241,24 @@ fn quantile(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.reshape(value, &sizes)?.into())
 }
 
+/// Which places along the axis are picked.
+#[derive(Clone, Copy)]
+enum Pick {
+    /// The same of every row.
+    Same(i64),
+    /// Those that each row has of its own.
+    Own(i64),
+}
+
 /// Elements at fractional places along the last axis.
-fn interpolated(cx: &mut Context<'_, '_>, values: ValueId, place: ValueId, axis: i64) -> Result<ValueId> {
+fn interpolated(cx: &mut Context<'_, '_>, values: ValueId, place: ValueId, which: Pick) -> Result<ValueId> {
     let pick = |cx: &mut Context<'_, '_>, round: &'static str| {
         let at = cx.emit(round, &[place], vec![]);
         let at = cx.cast(at, DType::I64);
-        cx.emit("Gather", &[values, at], attrs![axis = axis])
+        match which {
+            Pick::Same(axis) => cx.emit("Gather", &[values, at], attrs![axis = axis]),
+            Pick::Own(axis) => cx.emit("GatherElements", &[values, at], attrs![axis = axis]),
+        }
     };
     match cx.str_opt("interpolation")?.as_deref() {
         Some("lower") => Ok(pick(cx, "Floor")),
@@ -228,19 +290,29 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.median.default(self: f32[3, 5]) -> f32[]
-            t1, _ = TopK(Reshape(self, [-1]), [8], axis=0, largest=0, sorted=1)
-            Gather(t1, -1, axis=0)
+            t1 = Reshape(self, [-1])
+            t2, _ = TopK(t1, [8], axis=0, largest=0, sorted=1)
+            t3 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [0], keepdims=0), to=bool)
+            Where(t3, NaN, Gather(t2, -1, axis=0))
         aten.median.default(self: f32[s0, 5]) -> f32[]
-            t1, _ = TopK(Reshape(self, [-1]), Div(Add(Mul([5], Shape(self, start=0, end=1)), [1]), [2]), axis=0, largest=0, sorted=1)
-            Gather(t1, -1, axis=0)
+            t1 = Reshape(self, [-1])
+            t2, _ = TopK(t1, Div(Add(Mul([5], Shape(self, start=0, end=1)), [1]), [2]), axis=0, largest=0, sorted=1)
+            t3 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [0], keepdims=0), to=bool)
+            Where(t3, NaN, Gather(t2, -1, axis=0))
         aten.median.dim(self: f32[3, 5], dim=0) -> (f32[5], i64[5])
             t1, t2 = TopK(self, [2], axis=0, largest=0, sorted=1)
-            Gather(t1, -1, axis=0), Gather(t2, -1, axis=0)
+            t3 = Cast(IsNaN(self), to=i32)
+            t4 = Cast(ReduceMax(t3, [0], keepdims=0), to=bool)
+            t5 = Where(t4, ArgMax(t3, axis=0, keepdims=0), Gather(t2, -1, axis=0))
+            Where(t4, NaN, Gather(t1, -1, axis=0)), t5
         aten.median.dim(self: f32[4, s0], dim=1) -> (f32[4], i64[4])
             t1, t2 = TopK(self, Div(Add(Shape(self, start=1, end=2), [1]), [2]), axis=1, largest=0, sorted=1)
-            Gather(t1, -1, axis=1), Gather(t2, -1, axis=1)
+            t3 = Cast(IsNaN(self), to=i32)
+            t4 = Cast(ReduceMax(t3, [1], keepdims=0), to=bool)
+            t5 = Where(t4, ArgMax(t3, axis=1, keepdims=0), Gather(t2, -1, axis=1))
+            Where(t4, NaN, Gather(t1, -1, axis=1)), t5
         aten.mode.default(self: i64[4, 9]) -> (i64[4], i64[4])
             t1, t2 = TopK(self, [9], axis=1, largest=0, sorted=1)
             t3 = ReduceSum(Cast(Equal(Unsqueeze(t1, [2]), Unsqueeze(t1, [1])), to=i32), [2], keepdims=0)
@@ -268,17 +340,50 @@ mod tests {
             t5 = Div(Max(Sub(t4, 1), 0), 2)
             t6 = Reshape(Where(Equal(t4, 0), NaN, GatherElements(t2, t5, axis=1)), [-1])
             t6, Reshape(GatherElements(t3, t5, axis=1), [-1])
+        aten.nanquantile.default(self: f32[3, 4], q: f32[3], dim=0, keepdim=True) -> f32[3, 1, 4]
+            t1 = Transpose(self, perm=[1, 0])
+            t2 = IsNaN(t1)
+            t3, _ = TopK(Where(t2, inf, t1), [3], axis=1, largest=0, sorted=1)
+            t4 = ReduceSum(Cast(Not(t2), to=f32), [1], keepdims=1)
+            t5 = Mul(q, Max(Sub(t4, 1.0), 0.0))
+            t6 = Floor(t5)
+            t7 = GatherElements(t3, Cast(t6, to=i64), axis=1)
+            t8 = Mul(Sub(GatherElements(t3, Cast(Ceil(t5), to=i64), axis=1), t7), Sub(t5, t6))
+            t9 = Transpose(Where(Equal(t4, 0.0), NaN, Add(t7, t8)), perm=[1, 0])
+            Reshape(t9, [3, 1, 4])
+        aten.nanquantile.scalar(self: f32[3, 4], q=0.3, dim=1) -> f32[3]
+            t1 = IsNaN(self)
+            t2, _ = TopK(Where(t1, inf, self), [4], axis=1, largest=0, sorted=1)
+            t3 = ReduceSum(Cast(Not(t1), to=f32), [1], keepdims=1)
+            t4 = Mul(0.3, Max(Sub(t3, 1.0), 0.0))
+            t5 = Floor(t4)
+            t6 = GatherElements(t2, Cast(t5, to=i64), axis=1)
+            t7 = Mul(Sub(GatherElements(t2, Cast(Ceil(t4), to=i64), axis=1), t6), Sub(t4, t5))
+            Reshape(Where(Equal(t3, 0.0), NaN, Add(t6, t7)), [3])
+        aten.nanquantile.scalar(self: f32[3, s0], q=0.3, dim=1) -> f32[3]
+            t1 = IsNaN(self)
+            t2, _ = TopK(Where(t1, inf, self), Shape(self, start=1, end=2), axis=1, largest=0, sorted=1)
+            t3 = ReduceSum(Cast(Not(t1), to=f32), [1], keepdims=1)
+            t4 = Mul(0.3, Max(Sub(t3, 1.0), 0.0))
+            t5 = Floor(t4)
+            t6 = GatherElements(t2, Cast(t5, to=i64), axis=1)
+            t7 = Mul(Sub(GatherElements(t2, Cast(Ceil(t4), to=i64), axis=1), t6), Sub(t4, t5))
+            Reshape(Where(Equal(t3, 0.0), NaN, Add(t6, t7)), [3])
         aten.quantile.default(self: f32[3, 5], q: f32[3], dim=0, keepdim=True) -> f32[3, 1, 5]
-            t1, _ = TopK(Transpose(self, perm=[1, 0]), [3], axis=1, largest=0, sorted=1)
-            t2 = Mul(q, 2.0)
-            t3 = Floor(t2)
-            t4 = Gather(t1, Cast(t3, to=i64), axis=1)
-            t5 = Mul(Sub(Gather(t1, Cast(Ceil(t2), to=i64), axis=1), t4), Sub(t2, t3))
-            Reshape(Transpose(Add(t4, t5), perm=[1, 0]), [3, 1, 5])
+            t1 = Transpose(self, perm=[1, 0])
+            t2, _ = TopK(t1, [3], axis=1, largest=0, sorted=1)
+            t3 = Mul(q, 2.0)
+            t4 = Floor(t3)
+            t5 = Gather(t2, Cast(t4, to=i64), axis=1)
+            t6 = Mul(Sub(Gather(t2, Cast(Ceil(t3), to=i64), axis=1), t5), Sub(t3, t4))
+            t7 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [1], keepdims=1), to=bool)
+            Reshape(Transpose(Where(t7, NaN, Add(t5, t6)), perm=[1, 0]), [3, 1, 5])
         aten.quantile.scalar(self: f32[3, 5], q=0.3, dim=1) -> f32[3]
             t1, _ = TopK(self, [5], axis=1, largest=0, sorted=1)
             t2 = Gather(t1, 1, axis=1)
-            Reshape(Add(t2, Mul(Sub(Gather(t1, 2, axis=1), t2), 0.20000005)), [3])
+            t3 = Cast(ReduceMax(Cast(IsNaN(self), to=i32), [1], keepdims=0), to=bool)
+            t4 = Where(t3, NaN, Add(t2, Mul(Sub(Gather(t1, 2, axis=1), t2), 0.20000005)))
+            Reshape(t4, [3])
         aten.quantile.scalar(self: f32[3, s0], q=0.3, dim=1) -> f32[3]
             t1 = Shape(self, start=1, end=2)
             t2, _ = TopK(self, t1, axis=1, largest=0, sorted=1)
@@ -286,7 +391,8 @@ mod tests {
             t4 = Floor(t3)
             t5 = Gather(t2, Cast(t4, to=i64), axis=1)
             t6 = Mul(Sub(Gather(t2, Cast(Ceil(t3), to=i64), axis=1), t5), Sub(t3, t4))
-            Reshape(Add(t5, t6), [3])
+            t7 = Cast(ReduceMax(Cast(IsNaN(self), to=i32), [1], keepdims=0), to=bool)
+            Reshape(Where(t7, NaN, Add(t5, t6)), [3])
         ");
     }
 }
