@@ -42,3 +42,4 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.instance_norm.default", floats(2, 3, 5, 6, dtype=dtype), *parameters(3, dtype)[:2], None, None, True, 0.1,
        1e-5, True)
 op("aten.batch_norm.default", floats(0), None, None, None, None, True, 0.1, 1e-5, False)
+op("aten.batch_norm.default", floats(0), None, None, floats(0), floats(0), False, 0.1, 1e-5, False)

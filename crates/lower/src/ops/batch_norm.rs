@@ -3,6 +3,7 @@
 //! With running statistics: `BatchNormalization`. With those of the input (a norm that tracks none, or training):
 //! `InstanceNormalization` for instances; for batches mean and variance first. Running statistics are not updated.
 
+use modelexport_graph::shape::static_numel;
 use modelexport_graph::{DType, Dim};
 
 use super::support::compute::{filled, float_type, formula_type, tensor_as, tensor_opt_as};
@@ -47,6 +48,10 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn batch_norm(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let sizes = &cx.meta("input")?.sizes;
+    if sizes.len() < 2 && static_numel(sizes) == Some(0) && cx.out_count() == 1 {
+        return Ok(cx.tensor("input")?.into());
+    }
     if cx.bool("training")? { of_batch(cx) } else { Ok(of_running(cx)?.into()) }
 }
 
@@ -98,9 +103,6 @@ fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let compute = formula_type(dtype);
     let sizes = &cx.meta("input")?.sizes;
-    if sizes.len() < 2 && modelexport_graph::shape::static_numel(sizes) == Some(0) && metas.len() == 1 {
-        return Ok(cx.tensor("input")?.into());
-    }
     let eps = cx.float("eps")?;
     // One sample (a weight that is standardised, for instance) is an instance.
     if sizes.first().is_some_and(|size| size.is(1)) && sizes.len() > 2 && metas.len() == 1 {
