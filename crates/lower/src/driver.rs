@@ -88,8 +88,16 @@ impl<'p> Lowering<'p> {
         }
         self.nodes(graph)?;
         let mut outputs = Vec::new();
-        for (arg, spec) in graph.outputs.iter().zip(&self.program.signature.outputs) {
-            if let OutputSpec::User { name } = spec {
+        let users = || {
+            let all = graph.outputs.iter().zip(&self.program.signature.outputs);
+            all.filter(|(_, spec)| matches!(spec, OutputSpec::User { .. }))
+        };
+        // A model must have an output: where all are fixed numbers, they stay.
+        let drops_fixed = !users().all(|(arg, _)| is_fixed(arg));
+        for (arg, spec) in users() {
+            if let OutputSpec::User { name } = spec
+                && !(drops_fixed && is_fixed(arg))
+            {
                 outputs.extend(self.graph_output(graph, arg, name.as_ref())?);
             }
         }
@@ -173,8 +181,7 @@ impl<'p> Lowering<'p> {
         name: Option<&Name>,
     ) -> Result<Option<ValueId>> {
         let value = match arg {
-            // What the capture fixed is the same in every run, and no tensor.
-            Arg::None | Arg::Int(_) | Arg::Float(_) | Arg::Bool(_) | Arg::Str(_) => return Ok(None),
+            Arg::None | Arg::Str(_) => return Ok(None),
             Arg::Tensor(id) => match self.tensor(*id) {
                 Some(value) => value,
                 None => {
@@ -425,6 +432,11 @@ impl<'p> Lowering<'p> {
     }
 }
 
+/// Whether the capture fixed an output: it is the same in every run, and no tensor.
+fn is_fixed(arg: &Arg) -> bool {
+    matches!(arg, Arg::None | Arg::Int(_) | Arg::Float(_) | Arg::Bool(_) | Arg::Str(_))
+}
+
 /// The expression of a symbolic value.
 fn symbolic(graph: &aten::Graph, id: aten::ValueId) -> Option<&SymExpr> {
     match &graph.value(id)?.kind {
@@ -442,5 +454,26 @@ fn bound_symbol(expr: &SymExpr) -> Option<&Name> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::aten::Arg;
+
+    use crate::Options;
+    use crate::lower;
+    use crate::test_program::{TestProgram, tensor};
+
+    fn output_count(program: modelexport_graph::aten::Program) -> usize {
+        lower(program, &Options::default(), &|_| None).unwrap().0.graph.outputs.len()
+    }
+
+    #[test]
+    fn fixed_numbers_are_outputs_only_where_there_are_no_others() {
+        assert_eq!(output_count(TestProgram::new().returning(vec![Arg::Int(5), Arg::Int(7)])), 2);
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[2]));
+        assert_eq!(output_count(program.returning(vec![Arg::Tensor(x), Arg::Int(7)])), 1);
     }
 }

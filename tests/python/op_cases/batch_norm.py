@@ -55,3 +55,4 @@ for shape in ((4, 3), (2, 3, 5, 6)):
        lambda x, w, b, m, v: torch.ops.aten._batch_norm_with_update.default(x, w, b, m.clone(), v.clone(), 0.1, 1e-5),
        floats(*shape), *parameters(3))
 op("aten.native_batch_norm.default", floats(2, 3, 5), *parameters(3), False, 0.1, 1e-5)
+op("aten.batch_norm.default", floats(0), None, None, floats(0), floats(0), False, 0.1, 1e-5, False)

@@ -13,3 +13,5 @@ for name in ("feature_dropout", "alpha_dropout", "feature_alpha_dropout"):
     op(f"aten.{name}.default", floats(2, 3, 4, dtype=torch.float16), 0.3, True, compare="shape")
     op(f"aten.{name}.default", floats(2, 3, 4), 1.0, True)
     op(f"aten.{name}.default", floats(2, 3, 4), 0.5, True, compare="shape", dynamic={0: {0: "n"}}, alternative=[floats(5, 3, 4)])
+op("aten.dropout.default", floats(2, 3), 1.0, True)
+op("aten.native_dropout.default", floats(2, 3), 1.0, True)

@@ -139,7 +139,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -157,5 +157,14 @@ mod tests {
         aten.avg_pool3d.default(self: f32[s0, 3, s1, 8, 6], kernel_size=[3, 3, 3], stride=[2, 2, 2], padding=[1, 1, 1], ceil_mode=True) -> f32[s0, 3, ((s1//2)) + 1, 5, 4]
             AveragePool(self, kernel_shape=[3, 3, 3], strides=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1], ceil_mode=1, count_include_pad=1)
         ");
+    }
+
+    #[test]
+    fn integers_of_symbolic_size_are_refused() {
+        assert_eq!(
+            refused("aten.avg_pool1d.default(self: i64[2, 3, s0], kernel_size=[2]) -> i64[2, 3, s1]"),
+            "node `avg_pool1d` (aten.avg_pool1d.default) in module `(root)`: an average of int64 needs sizes that are known when \
+             exporting"
+        );
     }
 }

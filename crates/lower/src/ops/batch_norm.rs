@@ -109,9 +109,6 @@ fn of_batch(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let compute = formula_type(dtype);
     let sizes = &cx.meta("input")?.sizes;
-    if sizes.len() < 2 && modelexport_graph::shape::static_numel(sizes) == Some(0) && metas.len() == 1 {
-        return Ok(cx.tensor("input")?.into());
-    }
     let eps = cx.float("eps")?;
     // One sample (a weight that is standardised, for instance) is an instance.
     if sizes.first().is_some_and(|size| size.is(1)) && sizes.len() > 2 && metas.len() == 1 {

@@ -233,7 +233,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -274,5 +274,14 @@ mod tests {
             t1 = Conv(Transpose(self, perm=[1, 2, 0]), weight.permute(2,1,0), bias, pads=[1, 1])
             Transpose(t1, perm=[2, 0, 1])
         ");
+    }
+
+    #[test]
+    fn integers_of_symbolic_size_are_refused() {
+        assert_eq!(
+            refused("aten.conv1d.default(input: i64[2, 4, s0], weight: i64[6, 4, 3]) -> i64[2, 6, s1]"),
+            "node `conv1d` (aten.conv1d.default) in module `(root)`: a convolution of int64 needs sizes that are known when \
+             exporting"
+        );
     }
 }

@@ -37,6 +37,12 @@ fn random(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let x = tensor_as(cx, "input", float_type(dtype))?;
     let ratio = cx.float("p")?;
+    if ratio >= 1.0 {
+        let none = with_number(cx, "Mul", x, 0.0);
+        let dropped = cx.const_scalar(DType::Bool, false);
+        let sizes = &cx.out()?.sizes;
+        return Ok([cx.cast(none, dtype), cx.expand(dropped, sizes)?].into());
+    }
     let ratio = cx.const_scalar(DType::F32, ratio);
     let training = cx.const_scalar(DType::Bool, true);
     let results = cx.emit_many("Dropout", &[Some(x), Some(ratio), Some(training)], vec![], 2);

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
-use crate::ops::support::repeat::{Round, repeat};
+use crate::ops::support::repeat::repeat_while;
 use crate::registry::Row;
 
 pub static ROWS: &[Row] = &[
@@ -36,8 +36,7 @@ fn divisor(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId, ValueId)> {
         cx.expand(value, &sizes)
     };
     let (left, right) = (absolute("self")?, absolute("other")?);
-    let results = repeat(cx, None, &[left, right], |body, _, states| {
-        let [larger, smaller] = [states[0], states[1]];
+    let [divisor, _] = repeat_while(cx, None, [left, right], |body, _, [larger, smaller]| {
         let is_done = test_number(body, "Equal", smaller, 0);
         let divisor = with_number(body, "Max", smaller, 1);
         let rest = body.emit("Mod", &[larger, divisor], vec![]);
@@ -47,9 +46,9 @@ fn divisor(cx: &mut Context<'_, '_>) -> Result<(ValueId, ValueId, ValueId)> {
         let positive = body.emit("Sign", &[next_smaller], vec![]);
         let left_over = body.reduce("ReduceSum", positive, &[], false);
         let goes_on = test_number(body, "Greater", left_over, 0);
-        Round { states: vec![next_larger, next_smaller], goes_on: Some(goes_on) }
+        (goes_on, [next_larger, next_smaller])
     });
-    Ok((left, right, results[0]))
+    Ok((left, right, divisor))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::ir::ValueId;
 use crate::ops::support::fill::filled;
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
-use crate::ops::support::repeat::{Round, repeat};
+use crate::ops::support::repeat::repeat_while;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -96,8 +96,9 @@ fn methods(cx: &mut Context<'_, '_>, a: ValueId, low: ValueId, high: ValueId) ->
         cx.set_shape(value, sizes.clone());
     }
     let rounds = cx.const_int(ROUNDS);
-    let results = repeat(cx, Some(rounds), &[first, first, over, under, under], |body, number, states| {
-        let [term, sum, over, under, fraction] = [0, 1, 2, 3, 4].map(|at| states[at]);
+    let initial = [first, first, over, under, under];
+    let [_, sum, _, _, fraction] = repeat_while(cx, Some(rounds), initial, |body, number, states| {
+        let [term, sum, over, under, fraction] = states;
         let number = body.cast(number, DType::F64);
         let number = with_number(body, "Add", number, 1.0);
         let divisor = body.emit("Add", &[a, number], vec![]);
@@ -126,12 +127,9 @@ fn methods(cx: &mut Context<'_, '_>, a: ValueId, low: ValueId, high: ValueId) ->
         let open = body.cast(is_open, DType::I64);
         let count = body.reduce("ReduceSum", open, &[], false);
         let goes_on = test_number(body, "Greater", count, 0);
-        Round { states: vec![term, sum, over, under, fraction], goes_on: Some(goes_on) }
+        (goes_on, [term, sum, over, under, fraction])
     });
-    match results.as_slice() {
-        [_, sum, _, _, fraction] => Ok([*sum, *fraction]),
-        _ => cx.refuse("has no result"),
-    }
+    Ok([sum, fraction])
 }
 
 /// What is left at 0, at infinity and below 0.

@@ -13,7 +13,7 @@ use crate::ir::ValueId;
 use crate::ops::support::fill::filled;
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
-use crate::ops::support::repeat::{Round, repeat};
+use crate::ops::support::repeat::repeat;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
@@ -193,15 +193,14 @@ fn lower(cx: &mut Context<'_, '_>, family: &Family) -> Result<Outputs> {
     let highest = cx.reduce("ReduceMax", degree, &[], false);
     let rounds = with_number(cx, "Sub", highest, 1);
     let rounds = with_number(cx, "Max", rounds, 0);
-    let states = repeat(cx, Some(rounds), &[one, first, value], |body, number, states| {
-        let next = step(body, family, x, number, [states[0], states[1]]);
+    let [_, _, value] = repeat(cx, rounds, [one, first, value], |body, number, [earlier, last, value]| {
+        let next = step(body, family, x, number, [earlier, last]);
         let reached = with_number(body, "Add", number, 2);
         let is_own = body.emit("Equal", &[degree, reached], vec![]);
-        let value = body.emit("Where", &[is_own, next, states[2]], vec![]);
-        let last = body.emit("Identity", &[states[1]], vec![]);
-        Round { states: vec![last, next, value], goes_on: None }
+        let value = body.emit("Where", &[is_own, next, value], vec![]);
+        [last, next, value]
     });
-    Ok(cx.cast(states[2], out.dtype).into())
+    Ok(cx.cast(value, out.dtype).into())
 }
 
 /// The polynomial after the `last` two, in the round `number`: `k` is one more.

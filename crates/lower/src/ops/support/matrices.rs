@@ -8,6 +8,7 @@ use modelexport_graph::{DType, Dim, SymExpr, SymOp};
 
 use super::compute::tensor_as;
 use super::fill::{filled, is_small};
+use super::repeat::{repeat, repeat_while};
 use crate::attrs;
 use crate::builder::Builder;
 use crate::context::Context;
@@ -197,7 +198,10 @@ pub(crate) fn rounds_of<const N: usize>(
     initial: [ValueId; N],
     body: impl FnOnce(&mut Builder, ValueId, [ValueId; N]) -> [ValueId; N],
 ) -> [ValueId; N] {
-    looped(b, count, initial, |b, at, states| (None, body(b, at, states)))
+    repeat(b, count, initial, |b, number, states| {
+        let at = b.unsqueeze(number, &[0]);
+        body(b, at, states)
+    })
 }
 
 /// A loop of at most `count` rounds, whose body says first whether there is another one.
@@ -207,56 +211,10 @@ pub(crate) fn rounds_while<const N: usize>(
     initial: [ValueId; N],
     body: impl FnOnce(&mut Builder, ValueId, [ValueId; N]) -> (ValueId, [ValueId; N]),
 ) -> [ValueId; N] {
-    looped(b, count, initial, |b, at, states| {
-        let (goes_on, states) = body(b, at, states);
-        (Some(goes_on), states)
+    repeat_while(b, Some(count), initial, |b, number, states| {
+        let at = b.unsqueeze(number, &[0]);
+        body(b, at, states)
     })
-}
-
-fn looped<const N: usize>(
-    b: &mut Builder,
-    count: ValueId,
-    initial: [ValueId; N],
-    body: impl FnOnce(&mut Builder, ValueId, [ValueId; N]) -> (Option<ValueId>, [ValueId; N]),
-) -> [ValueId; N] {
-    b.open();
-    let (round, goes_on) = (b.new_value(), b.new_value());
-    for (value, dtype) in [(round, DType::I64), (goes_on, DType::Bool)] {
-        b.set_dtype(value, dtype);
-        b.set_shape(value, Vec::new());
-    }
-    let formal = initial.map(|state| {
-        let value = b.new_value();
-        looks_like(b, value, state);
-        value
-    });
-    let at = b.unsqueeze(round, &[0]);
-    let (next, states) = body(b, at, formal);
-    let mut outputs = vec![b.emit("Identity", &[next.unwrap_or(goes_on)], vec![])];
-    for (state, first) in states.into_iter().zip(initial) {
-        let output = b.emit("Identity", &[state], vec![]);
-        looks_like(b, output, first);
-        outputs.push(output);
-    }
-    let graph = b.close([vec![round, goes_on], formal.to_vec()].concat(), outputs);
-    let results = initial.map(|state| {
-        let value = b.new_value();
-        looks_like(b, value, state);
-        value
-    });
-    let mut inputs = vec![Some(count), None];
-    inputs.extend(initial.map(Some));
-    b.emit_into("Loop", &inputs, attrs![body = graph], results.to_vec());
-    results
-}
-
-/// Gives `value` the type and, if known, the shape of `other`.
-fn looks_like(b: &mut Builder, value: ValueId, other: ValueId) {
-    let dtype = b.dtype(other);
-    b.set_dtype(value, dtype);
-    if let Some(shape) = b.shape(other).map(<[Dim]>::to_vec) {
-        b.set_shape(value, shape);
-    }
 }
 
 /// Row `at` of each matrix, as a matrix of one row.

@@ -70,3 +70,25 @@ pub(crate) fn unfold(cx: &mut Context<'_, '_>, x: ValueId, lead: usize, slides: 
     let order: Vec<i64> = (0..lead as i64).chain(pairs()).chain(pairs().map(|axis| axis + 1)).collect();
     cx.transpose(x, &order)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Slide;
+
+    fn places(slide: &Slide) -> Vec<Vec<Option<i64>>> {
+        (0..slide.kernel).map(|k| (0..slide.count).map(|i| slide.place(k, i)).collect()).collect()
+    }
+
+    #[test]
+    fn windows_reach_outside_where_there_is_padding() {
+        let slide = Slide { size: 4, kernel: 2, count: 3, stride: 2, dilation: 1, pad: 1, transposed: false };
+        assert_eq!(places(&slide), [[None, Some(1), Some(3)], [Some(0), Some(2), None]]);
+        assert_eq!([0, 1, 2].map(|i| slide.inside(i)), [1, 2, 1]);
+    }
+
+    #[test]
+    fn windows_of_the_result_read_each_element_once_for_each_place_of_the_kernel() {
+        let slide = Slide { size: 2, kernel: 2, count: 4, stride: 2, dilation: 1, pad: 0, transposed: true };
+        assert_eq!(places(&slide), [[Some(0), None, Some(1), None], [None, Some(0), None, Some(1)]]);
+    }
+}

@@ -37,7 +37,13 @@ pub fn from_scopes(graph: &GraphView) -> Option<Evidence> {
         let Some(module) = owner.and_then(|id| tree.get_mut(id)) else { continue };
         let elements = tensor.dims.iter().fold(1u64, |all, dim| all.saturating_mul(dim.unsigned_abs()));
         let bytes = tensor.dtype.and_then(|dtype| dtype.byte_len(elements)).unwrap_or(0);
-        module.parameters.push(Parameter { name: name.into(), elements, bytes, is_buffer: false, tied_to: None });
+        module.parameters.push(Parameter {
+            name: name.into(),
+            elements,
+            bytes,
+            is_buffer: false,
+            tied_to: None,
+        });
     }
     let calls: Scopes = calls_by_order(&tree);
     let mut evidence = Evidence::new(EvidenceFormat::Scopes, tree, calls);
