@@ -247,7 +247,7 @@ mod tests {
             t1 = Expand(Cast(x, to=f64), [4, 6])
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
             })
@@ -255,7 +255,7 @@ mod tests {
         aten.special_chebyshev_polynomial_t.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -263,7 +263,7 @@ mod tests {
         aten.special_chebyshev_polynomial_t.n_scalar(x: f32[5], n=3) -> f32[5]
             t1 = Cast(x, to=f64)
             t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul(Mul(t1, 2.0:f64), t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
             })
@@ -273,7 +273,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Mul(t1, 2.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -281,7 +281,7 @@ mod tests {
         aten.special_chebyshev_polynomial_u.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -290,7 +290,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Mul(t1, 2.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -300,7 +300,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Add(Mul(t1, 2.0:f64), -1.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -308,7 +308,7 @@ mod tests {
         aten.special_chebyshev_polynomial_v.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -317,7 +317,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Add(Mul(t1, 2.0:f64), -1.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -327,7 +327,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Add(Mul(t1, 2.0:f64), 1.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -335,7 +335,7 @@ mod tests {
         aten.special_chebyshev_polynomial_w.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [1.8, 1.8, 1.8, 1.8, 1.8, 1.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [1.8, 1.8, 1.8, 1.8, 1.8, 1.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [1.8, 1.8, 1.8, 1.8, 1.8, 1.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -344,7 +344,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Add(Mul(t1, 2.0:f64), 1.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -353,7 +353,7 @@ mod tests {
             t1 = Expand(Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64), [4, 6])
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
             })
@@ -361,7 +361,7 @@ mod tests {
         aten.special_shifted_chebyshev_polynomial_t.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
                 t9 = Sub(t8, t5)
                 Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
@@ -370,7 +370,7 @@ mod tests {
         aten.special_shifted_chebyshev_polynomial_t.n_scalar(x: f32[5], n=3) -> f32[5]
             t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
             t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul(Mul(t1, 2.0:f64), t6), t5)
                 Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
             })
@@ -380,7 +380,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Mul(t1, 2.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -388,7 +388,7 @@ mod tests {
         aten.special_shifted_chebyshev_polynomial_u.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
                 t9 = Sub(t8, t5)
                 Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
@@ -398,7 +398,7 @@ mod tests {
             t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
             t2 = Mul(t1, 2.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -408,7 +408,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Add(Mul(t1, 2.0:f64), -1.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -416,7 +416,7 @@ mod tests {
         aten.special_shifted_chebyshev_polynomial_v.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [-1.4, -1.4, -1.4, -1.4, -1.4, -1.4]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-1.4, -1.4, -1.4, -1.4, -1.4, -1.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-1.4, -1.4, -1.4, -1.4, -1.4, -1.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
                 t9 = Sub(t8, t5)
                 Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
@@ -426,7 +426,7 @@ mod tests {
             t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
             t2 = Add(Mul(t1, 2.0:f64), -1.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -436,7 +436,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Add(Mul(t1, 2.0:f64), 1.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -444,7 +444,7 @@ mod tests {
         aten.special_shifted_chebyshev_polynomial_w.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
                 t9 = Sub(t8, t5)
                 Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
@@ -454,7 +454,7 @@ mod tests {
             t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
             t2 = Add(Mul(t1, 2.0:f64), 1.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -464,7 +464,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Mul(t1, 2.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), Mul(t7, Mul(Add(Cast(t5, to=f64), 1.0:f64), 2.0:f64)))
                 Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
             })
@@ -472,7 +472,7 @@ mod tests {
         aten.special_hermite_polynomial_h.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), Mul(t5, Mul(Add(Cast(t3, to=f64), 1.0:f64), 2.0:f64)))
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -481,7 +481,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Mul(t1, 2.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), Mul(t6, Mul(Add(Cast(t4, to=f64), 1.0:f64), 2.0:f64)))
                 Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
             })
@@ -490,7 +490,7 @@ mod tests {
             t1 = Expand(Cast(x, to=f64), [4, 6])
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Sub(Mul(t1, t7), Mul(t6, Add(Cast(t4, to=f64), 1.0:f64)))
                 Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
             })
@@ -498,7 +498,7 @@ mod tests {
         aten.special_hermite_polynomial_he.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, t6), Mul(t5, Add(Cast(t3, to=f64), 1.0:f64)))
                 Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
             })
@@ -506,7 +506,7 @@ mod tests {
         aten.special_hermite_polynomial_he.n_scalar(x: f32[5], n=3) -> f32[5]
             t1 = Cast(x, to=f64)
             t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
+            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
                 t8 = Sub(Mul(t1, t6), Mul(t5, Add(Cast(t3, to=f64), 1.0:f64)))
                 Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
             })
@@ -516,7 +516,7 @@ mod tests {
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Add(Mul(t1, -1.0:f64), 1.0:f64)
             t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t13 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
+            _, _, t13 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
                 t10 = Add(Cast(t5, to=f64), 1.0:f64)
                 t11 = Mul(Add(Mul(t1, -1.0:f64), Add(Mul(t10, 2.0:f64), 1.0:f64)), t8)
                 t12 = Div(Sub(t11, Mul(t7, t10)), Add(t10, 1.0:f64))
@@ -526,7 +526,7 @@ mod tests {
         aten.special_laguerre_polynomial_l.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.6, 0.6, 0.6, 0.6, 0.6, 0.6]:f64, 0.0:f64)
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6, 0.6, 0.6, 0.6, 0.6, 0.6]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6, 0.6, 0.6, 0.6, 0.6, 0.6]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Add(Cast(t3, to=f64), 1.0:f64)
                 t9 = Add([-0.4, -0.4, -0.4, -0.4, -0.4, -0.4]:f64, Add(Mul(t8, 2.0:f64), 1.0:f64))
                 t10 = Div(Sub(Mul(t9, t6), Mul(t5, t8)), Add(t8, 1.0:f64))
@@ -537,7 +537,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Add(Mul(t1, -1.0:f64), 1.0:f64)
             t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t12 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t12 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Add(Cast(t4, to=f64), 1.0:f64)
                 t10 = Mul(Add(Mul(t1, -1.0:f64), Add(Mul(t9, 2.0:f64), 1.0:f64)), t7)
                 t11 = Div(Sub(t10, Mul(t6, t9)), Add(t9, 1.0:f64))
@@ -548,7 +548,7 @@ mod tests {
             t1 = Expand(Cast(x, to=f64), [4, 6])
             t2 = Expand(Cast(n, to=i64), [4, 6])
             t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
+            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
                 t9 = Add(Cast(t4, to=f64), 1.0:f64)
                 t10 = Sub(Mul(Mul(t1, Add(Mul(t9, 2.0:f64), 1.0:f64)), t7), Mul(t6, t9))
                 t11 = Div(t10, Add(t9, 1.0:f64))
@@ -558,7 +558,7 @@ mod tests {
         aten.special_legendre_polynomial_p.x_scalar(x=0.4, n: f32[6]) -> f32[6]
             t1 = Cast(n, to=i64)
             t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), true, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
+            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
                 t8 = Add(Cast(t3, to=f64), 1.0:f64)
                 t9 = Mul([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Add(Mul(t8, 2.0:f64), 1.0:f64))
                 t10 = Div(Sub(Mul(t9, t6), Mul(t5, t8)), Add(t8, 1.0:f64))
@@ -568,7 +568,7 @@ mod tests {
         aten.special_legendre_polynomial_p.n_scalar(x: f32[5], n=3) -> f32[5]
             t1 = Cast(x, to=f64)
             t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t11 = Loop(2, true, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
+            _, _, t11 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
                 t8 = Add(Cast(t3, to=f64), 1.0:f64)
                 t9 = Sub(Mul(Mul(t1, Add(Mul(t8, 2.0:f64), 1.0:f64)), t6), Mul(t5, t8))
                 t10 = Div(t9, Add(t8, 1.0:f64))
@@ -579,7 +579,7 @@ mod tests {
             t1 = Cast(x, to=f64)
             t2 = Expand(4, Shape(x, start=0, end=1))
             t3 = ConstantOfShape(Shape(t1), value=[1.0]:f64)
-            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), true, t3, t1, Where(Equal(t2, 0), t3, Where(Equal(t2, 1), t1, 0.0:f64)), body=(t4, t5, t6, t7, t8) {
+            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, t3, t1, Where(Equal(t2, 0), t3, Where(Equal(t2, 1), t1, 0.0:f64)), body=(t4, t5, t6, t7, t8) {
                 t9 = Add(Cast(t4, to=f64), 1.0:f64)
                 t10 = Sub(Mul(Mul(t1, Add(Mul(t9, 2.0:f64), 1.0:f64)), t7), Mul(t6, t9))
                 t11 = Div(t10, Add(t9, 1.0:f64))
