@@ -111,7 +111,7 @@ fn inverse(order: &[i64]) -> Vec<i64> {
     (0..order.len() as i64).map(|i| order.iter().position(|&axis| axis == i).unwrap_or(0) as i64).collect()
 }
 
-/// A single mask over the first axes, with values that broadcast over its places. It names each place once.
+/// A single mask, behind axes without an index, with values that broadcast over its places. It names each place once.
 fn through_mask(
     cx: &mut Context<'_, '_>,
     x: ValueId,
@@ -121,18 +121,27 @@ fn through_mask(
     accumulate: bool,
 ) -> Result<Option<ValueId>> {
     let given = cx.optional_tensors("indices")?;
-    let [Some(mask)] = given.as_slice() else { return Ok(None) };
-    if cx.dtype(*mask) != DType::Bool {
+    let [leading @ .., Some(mask)] = given.as_slice() else { return Ok(None) };
+    if cx.dtype(*mask) != DType::Bool || leading.iter().any(Option::is_some) {
         return Ok(None);
     }
     let mask_rank = cx.rank(*mask).unwrap_or(0);
-    let behind = sizes.len() - mask_rank.min(sizes.len());
-    let broadcasts = value_sizes.len() <= behind
-        || (value_sizes.len() == behind + 1 && value_sizes.first().is_some_and(|size| size.is(1)))
-        || value_sizes.iter().all(|size| size.is(1));
+    let behind = sizes.len() - (leading.len() + mask_rank).min(sizes.len());
+    // The axis of the values that counts true places; before it are those of the axes without an index.
+    let counted = value_sizes.len().checked_sub(behind + 1);
+    let broadcasts = match counted {
+        None => true,
+        Some(axis) => value_sizes.get(axis).is_some_and(|size| size.is(1)) || value_sizes.iter().all(|size| size.is(1)),
+    };
     if !broadcasts {
         return Ok(None);
     }
+    let values = match counted {
+        Some(axis @ 1..) if mask_rank > 1 => {
+            cx.unsqueeze(values, &(axis as i64..(axis + mask_rank - 1) as i64).collect::<Vec<_>>())
+        }
+        _ => values,
+    };
     let mask = cx.unsqueeze(*mask, &(mask_rank as i64..(mask_rank + behind) as i64).collect::<Vec<_>>());
     let values = if value_sizes.len() > sizes.len() { cx.reshape_static(values, &[]) } else { values };
     let values = if accumulate { cx.apply("Add", &[x, values], vec![]) } else { values };
