@@ -11,7 +11,7 @@ An entry is an `OpInfo` of `op_db`; NAME matches the whole name of an entry (`li
 pattern (`linalg.*`). Tensors of a sample become inputs, everything else constants.
 
 What can become of a sample:
-    right        values, shapes and types are those of eager PyTorch
+    right        values, shapes and types are those of eager PyTorch (float16: or those that it computes in float32)
     unsupported  the export reports operators without a row
     refused      the export says why it cannot be right
     failed       onnxruntime cannot load or run the file
@@ -216,7 +216,27 @@ def judge(folder: Path, export) -> tuple[str, str]:
     for index in sample["numbers"]:
         if got[index].dtype.kind == wanted[index].dtype.kind:
             wanted[index] = wanted[index].astype(got[index].dtype)
-    return compare(got, wanted, sample["random"], feed[0] if sample["sorts"] else None)
+    sorted_from = feed[0] if sample["sorts"] else None
+    verdict, reason = compare(got, wanted, sample["random"], sorted_from)
+    if verdict == "wrong" and any(value.dtype == np.float16 for value in wanted):
+        precise = in_single(folder, feed, wanted)
+        if precise and compare(got, precise, False, sorted_from)[0] == "right":
+            return "right", ""
+    return verdict, reason
+
+
+def in_single(folder: Path, feed: list, wanted: list) -> list | None:
+    """What PyTorch computes in float32 from the same float16 inputs: some of its kernels round every step to float16, which
+    is further from the truth than a result that is rounded once."""
+    def wide(value):
+        tensor = torch.from_numpy(value)
+        return tensor.float() if tensor.dtype == torch.float16 else tensor
+
+    try:
+        module = torch.export.load(folder / "model.pt2").module(check_guards=False)
+        return [value.numpy().astype(want.dtype) for value, want in zip(module(*map(wide, feed)), wanted)]
+    except Exception:  # noqa: BLE001 - the program holds float16 constants, or checks its inputs
+        return None
 
 
 def compare(got: list, wanted: list, is_random: bool, sorted_from: np.ndarray | None) -> tuple[str, str]:

@@ -79,3 +79,10 @@ op("aten.put.default", floats(), torch.tensor(0), floats())
 op("aten.put.default", floats(5, 4), torch.tensor([], dtype=torch.int64), floats(0))
 op("aten.put.default", ints(5, 4), torch.tensor([3, 1]), ints(2), dynamic={0: {0: "n"}},
    alternative=[ints(2, 4), torch.tensor([3, 1]), ints(2)])
+for accumulate in (False, True):
+    op("aten.index_put.default", floats(2, 5, 4), [None, bools(5)], torch.tensor(2.0), accumulate)
+    op("aten.index_put.default", floats(2, 5, 4), [None, bools(5)], floats(4), accumulate)
+    op("aten.index_put.default", floats(2, 5, 4), [None, bools(5)], floats(2, 1, 4), accumulate)
+    op("aten.index_put.default", floats(2, 5, 4, 3), [None, bools(5, 4)], floats(2, 1, 3), accumulate)
+    op("aten.index_put.default", floats(2, 5, 4), [None, bools(5, 4)], floats(2, 1), accumulate)
+    op("aten.index_put.default", floats(5, 4), [bools(5, 4)], floats(1), accumulate)
