@@ -14,3 +14,5 @@ for target in ("aten.mvlgamma.default", "aten.special_multigammaln.default"):
     op(target, floats(4, low=3.0, high=9.0), 1)
 op("aten.mvlgamma.default", ints(3, 4, low=4, high=9), 5)
 op("aten.mvlgamma.default", floats(5, low=3.0, high=9.0), 2, dynamic={0: {0: "n"}}, alternative=[floats(8, low=3.0, high=9.0)])
+op("aten.lgamma.default", floats(2, 0))
+op("aten.mvlgamma.default", floats(0), 2)

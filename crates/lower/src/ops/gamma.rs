@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::literal::{Literal, Number};
 use crate::ops::support::compute::const_floats;
+use crate::ops::support::fill::empty_result;
 use crate::ops::support::formulas::{polynomial, test_number, with_number};
 use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
@@ -36,6 +37,9 @@ fn function(
     formula: fn(&mut Context<'_, '_>, ValueId) -> Result<ValueId>,
 ) -> Result<Outputs> {
     real_only(cx)?;
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
+    }
     let x = operand(cx, "self", DType::F64)?;
     let value = formula(cx, x)?;
     let dtype = cx.out()?.dtype;
@@ -119,6 +123,9 @@ pub(super) fn log_gamma(cx: &mut Context<'_, '_>, x: ValueId) -> Result<ValueId>
 
 /// `sum of log Γ(x - i / 2) for i below p, plus p (p - 1) / 4 log π`.
 fn multivariate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
+    }
     let p = cx.int("p")?.max(1);
     let x = operand(cx, "self", DType::F64)?;
     let shifts = const_floats(cx, DType::F64, &[p], (0..p).map(|i| -0.5 * i as f64))?;

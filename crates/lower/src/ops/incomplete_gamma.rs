@@ -4,13 +4,12 @@
 //! `Loop` until no element changes.
 
 use modelexport_graph::DType;
-use modelexport_graph::shape::static_numel;
 
 use super::gamma::log_gamma;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
-use crate::ops::support::fill::filled;
+use crate::ops::support::fill::{empty_result, filled};
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
 use crate::ops::support::repeat::{Round, repeat};
@@ -35,11 +34,10 @@ const PRECISION: f64 = 1e-15;
 const HUGE: f64 = 1e300;
 
 fn lower(cx: &mut Context<'_, '_>, is_lower: bool) -> Result<Outputs> {
-    let out = cx.out()?;
-    let sizes = out.sizes.clone();
-    if static_numel(&sizes) == Some(0) {
-        return Ok(filled(cx, &sizes, out.dtype, 0, None)?.into());
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
     }
+    let sizes = cx.out()?.sizes.clone();
     let (a, x) = (operand(cx, "self", DType::F64)?, operand(cx, "other", DType::F64)?);
     let (a, x) = (cx.expand(a, &sizes)?, cx.expand(x, &sizes)?);
     let border = with_number(cx, "Add", a, 1.0);

@@ -4,13 +4,12 @@
 //! A `Loop` goes up to the highest degree, and each element keeps the polynomial of its own. Below degree 0 the value is 0.
 
 use modelexport_graph::DType;
-use modelexport_graph::shape::static_numel;
 
 use crate::builder::Builder;
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
-use crate::ops::support::fill::filled;
+use crate::ops::support::fill::{empty_result, filled};
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
 use crate::ops::support::repeat::{Round, repeat};
@@ -171,10 +170,10 @@ const L: Family = Family {
 };
 
 fn lower(cx: &mut Context<'_, '_>, family: &Family) -> Result<Outputs> {
-    let out = cx.out()?;
-    if static_numel(&out.sizes) == Some(0) {
-        return Ok(filled(cx, &out.sizes, out.dtype, 0, None)?.into());
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
     }
+    let out = cx.out()?;
     let mut x = operand(cx, "x", DType::F64)?;
     if family.is_shifted {
         x = linear(cx, x, [2.0, -1.0]);

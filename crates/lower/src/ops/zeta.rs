@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ir::ValueId;
 use crate::ops::support::compute::const_floats;
+use crate::ops::support::fill::empty_result;
 use crate::ops::support::formulas::{test_number, with_number};
 use crate::ops::support::operands::operand;
 use crate::registry::{Outputs, Row};
@@ -30,6 +31,9 @@ const LOWEST: f64 = -12.0;
 const SERIES: [f64; 5] = [1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0, 1.0 / 47900160.0];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
+    }
     let (x, q) = (operand(cx, "self", DType::F64)?, operand(cx, "other", DType::F64)?);
     let value = zeta(cx, x, q)?;
     let dtype = cx.out()?.dtype;
@@ -37,6 +41,9 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 }
 
 fn polygamma(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    if let Some(empty) = empty_result(cx)? {
+        return Ok(empty.into());
+    }
     let n = cx.int("n")?;
     let q = operand(cx, "self", DType::F64)?;
     let dtype = cx.out()?.dtype;

@@ -43,6 +43,15 @@ pub(crate) fn filled(
     Ok(value)
 }
 
+/// The result of a node that has no elements: runtimes give sums of nothing a wrong shape.
+pub(crate) fn empty_result(cx: &mut Context<'_, '_>) -> Result<Option<ValueId>> {
+    let out = cx.out()?;
+    match static_numel(&out.sizes) {
+        Some(0) => filled(cx, &out.sizes, out.dtype, 0, None).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// The same with a number that may be computed in the graph.
 pub(crate) fn filled_scalar(
     cx: &mut Context<'_, '_>,
