@@ -17,3 +17,5 @@ op("aten.mvlgamma.default", floats(5, low=3.0, high=9.0), 2, dynamic={0: {0: "n"
 for target in ("aten.lgamma.default", "aten.digamma.default"):
     op(target, floats(0, 3))
     op(target, floats(2, 3), dynamic={0: {0: "n"}}, alternative=[floats(0, 3)])
+op("aten.lgamma.default", floats(2, 0))
+op("aten.mvlgamma.default", floats(0), 2)

@@ -13,3 +13,5 @@ for target in ("aten.polygamma.default", "aten.special_polygamma.default"):
 op("aten.polygamma.default", 2, ints(5, low=1, high=9))
 op("aten.polygamma.default", 1, floats(5, low=0.2), dynamic={0: {0: "n"}}, alternative=[floats(8, low=0.2)])
 op("aten.special_zeta.self_scalar", 3, floats(5, low=0.5), dynamic={0: {0: "n"}}, alternative=[floats(8, low=0.5)])
+op("aten.special_zeta.default", floats(5, 0), floats(1))
+op("aten.polygamma.default", 1, floats(0))

@@ -339,6 +339,32 @@ fn an_expanded_tensor_cannot_be_written() {
 }
 
 #[test]
+fn a_resized_tensor_shows_its_leading_elements() {
+    let mut p = TestProgram::new();
+    let x = p.input("x", tensor(&[3, 4]));
+    let c = p.node("aten.clone.default", &[of(x)], tensor(&[3, 4]));
+    let c = p.node("aten.resize_.default", &[of(c), ("size", Arg::Ints(vec![4, 3]))], tensor(&[4, 3]));
+    let c = p.node("aten.resize_.default", &[of(c), ("size", Arg::Ints(vec![2, 2]))], tensor(&[2, 2]));
+    assert_snapshot!(rewritten(p.outputs(&[c])), @"
+    clone = aten.clone.default(x)
+    resize_ = aten.view.default(clone, [4, 3])
+    resize__1 = aten.as_strided.default(resize_, [2, 2], [2, 1])
+    return resize__1
+    ");
+}
+
+#[test]
+fn a_tensor_that_grows_is_refused() {
+    let mut p = TestProgram::new();
+    let x = p.input("x", tensor(&[3]));
+    let c = p.node("aten.clone.default", &[of(x)], tensor(&[3]));
+    let c = p.node("aten.resize_.default", &[of(c), ("size", Arg::Ints(vec![5]))], tensor(&[5]));
+    let (node, reason) = refused(p.outputs(&[c]));
+    assert_eq!(node, "resize_");
+    assert_eq!(reason, "grows a tensor from 3 to 5 elements, which nothing has written");
+}
+
+#[test]
 fn a_branch_that_changes_its_input_is_refused() {
     let mut inner = TestProgram::new();
     let a = inner.input("a", tensor(&[3]));

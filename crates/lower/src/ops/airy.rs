@@ -27,7 +27,7 @@ const BORDER: f64 = 2.09;
 /// From where on the value is below the smallest number.
 const LAST: f64 = 103.892;
 /// Value and negative slope at 0.
-const AT_ZERO: [f64; 2] = [0.35502805388781724, 0.2588194037928068];
+const AT_ZERO: [f64; 2] = [0.355_028_053_887_817_2, 0.258_819_403_792_806_8];
 /// Terms of the power series; at the border the next is below rounding.
 const TERMS: i32 = 14;
 /// `1 / sqrt(π)`

@@ -1,11 +1,9 @@
 //! `cartesian_prod`: a row for each combination of elements, one of each vector.
 
 use modelexport_graph::Dim;
-use modelexport_graph::shape::static_numel;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::ops::support::fill::filled;
 use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
@@ -17,9 +15,6 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let tensors = cx.tensors("tensors")?;
     if let [only] = tensors.as_slice() {
         return Ok((*only).into());
-    }
-    if static_numel(&out.sizes) == Some(0) {
-        return Ok(filled(cx, &out.sizes, out.dtype, 0, None)?.into());
     }
     let counts: Vec<Dim> = cx.metas("tensors").iter().filter_map(|meta| meta.sizes.first().cloned()).collect();
     let mut columns = Vec::with_capacity(tensors.len());

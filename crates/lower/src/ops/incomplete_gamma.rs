@@ -4,7 +4,6 @@
 //! `Loop` until no element changes.
 
 use modelexport_graph::DType;
-use modelexport_graph::shape::static_numel;
 
 use super::gamma::log_gamma;
 use crate::context::Context;
@@ -35,11 +34,7 @@ const PRECISION: f64 = 1e-15;
 const HUGE: f64 = 1e300;
 
 fn lower(cx: &mut Context<'_, '_>, is_lower: bool) -> Result<Outputs> {
-    let out = cx.out()?;
-    let sizes = out.sizes.clone();
-    if static_numel(&sizes) == Some(0) {
-        return Ok(filled(cx, &sizes, out.dtype, 0, None)?.into());
-    }
+    let sizes = cx.out()?.sizes.clone();
     let (a, x) = (operand(cx, "self", DType::F64)?, operand(cx, "other", DType::F64)?);
     let (a, x) = (cx.expand(a, &sizes)?, cx.expand(x, &sizes)?);
     let border = with_number(cx, "Add", a, 1.0);

@@ -1,10 +1,8 @@
 //! Convolutions of integers, for which ONNX has no `Conv`: windows as columns, and `MatMul`. Exact, modulo the type.
 
-use modelexport_graph::shape::static_numel;
 use modelexport_graph::{DType, Dim};
 
 use super::compute::{product, tensor_as, tensor_opt_as};
-use super::fill::filled;
 use super::unfold::{Slide, known, unfold};
 use super::window::{last, with_batch};
 use crate::context::Context;
@@ -14,9 +12,6 @@ use crate::registry::Outputs;
 /// `pads`: before each of the axes that the kernel slides over.
 pub(crate) fn integer_conv(cx: &mut Context<'_, '_>, pads: &[i64], transposed: bool) -> Result<Outputs> {
     let (input, weight_meta, out) = (cx.meta("input")?, cx.meta("weight")?, cx.out()?);
-    if static_numel(&out.sizes) == Some(0) {
-        return Ok(filled(cx, &out.sizes, out.dtype, 0, None)?.into());
-    }
     let axes = weight_meta.sizes.len() - 2;
     let compute = if out.dtype == DType::I64 { DType::I64 } else { DType::I32 };
     let (Some(sizes), Some(counts), Some(kernel)) =
