@@ -197,8 +197,8 @@ mod tests {
         aten.soft_margin_loss.default(self: f32[s0, 3], target: f32[s0, 3]) -> f32[]
             ReduceMean(Log(Add(Exp(Mul(Neg(target), self)), 1.0)), keepdims=0)
         aten.triplet_margin_loss.default(anchor: f32[3, 4], positive: f32[1, 4], negative: f32[3, 1], margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0) -> f32[3]
-            t1 = Add(1.0, ReduceL2(Add(Sub(anchor, positive), 1e-6), [-1], keepdims=0))
-            t2 = Sub(t1, ReduceL2(Add(Sub(anchor, negative), 1e-6), [-1], keepdims=0))
+            t1 = Add(1.0, ReduceL2(Add(Sub(anchor, positive), 1e-6), [1], keepdims=0))
+            t2 = Sub(t1, ReduceL2(Add(Sub(anchor, negative), 1e-6), [1], keepdims=0))
             Relu(t2)
         aten.multi_margin_loss.default(self: f32[3, 4], target: i64[3], p=1, margin=1, weight=None, reduction=0) -> f32[3]
             t1 = Reshape(target, [-1, 1])
