@@ -6,7 +6,7 @@
 
 use std::f64::consts::PI;
 
-use modelexport_graph::DType;
+use modelexport_graph::{DType, Dim};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -48,6 +48,9 @@ fn reflected(cx: &mut Context<'_, '_>, x: ValueId) -> (ValueId, ValueId) {
     let one = cx.const_like(x, 1.0);
     let opposite = cx.emit("Sub", &[one, x], vec![]);
     let y = cx.emit("Where", &[is_low, opposite, x], vec![]);
+    if let Some(sizes) = cx.shape(x).map(<[Dim]>::to_vec) {
+        cx.set_shape(y, sizes);
+    }
     (is_low, y)
 }
 
@@ -73,7 +76,7 @@ fn fractions(cx: &mut Context<'_, '_>, y: ValueId, numerators: &[f64], shifts: &
     let below = cx.emit("Add", &[column, shifts], vec![]);
     let terms = cx.emit("Div", &[numerators, below], vec![]);
     // Counted from the front: onnxruntime does not find an axis from the back where there are no elements.
-    let axis = cx.out()?.sizes.len() as i64;
+    let axis = cx.rank(y).map_or(-1, |rank| rank as i64);
     Ok(cx.reduce("ReduceSum", terms, &[axis], false))
 }
 
@@ -126,6 +129,8 @@ fn multivariate(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let shifts = const_floats(cx, DType::F64, &[p], (0..p).map(|i| -0.5 * i as f64))?;
     let column = cx.unsqueeze(x, &[-1]);
     let shifted = cx.emit("Add", &[column, shifts], vec![]);
+    let sizes = cx.out()?.sizes.iter().cloned().chain([Dim::Static(p)]).collect();
+    cx.set_shape(shifted, sizes);
     let logs = log_gamma(cx, shifted)?;
     let sum = cx.reduce("ReduceSum", logs, &[-1], false);
     let value = with_number(cx, "Add", sum, 0.25 * (p * (p - 1)) as f64 * PI.ln());
@@ -297,7 +302,7 @@ mod tests {
             t3 = Where(t2, Sub(1.0:f64, t1), t1)
             t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
             t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
-            t6 = Log(Add(ReduceSum(t5, [2], keepdims=0), 0.9999999999998099:f64))
+            t6 = Log(Add(ReduceSum(t5, [3], keepdims=0), 0.9999999999998099:f64))
             t7 = Add(t3, 6.5:f64)
             t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
             t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
@@ -310,7 +315,7 @@ mod tests {
             t3 = Where(t2, Sub(1.0:f64, t1), t1)
             t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
             t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
-            t6 = Log(Add(ReduceSum(t5, [1], keepdims=0), 0.9999999999998099:f64))
+            t6 = Log(Add(ReduceSum(t5, [2], keepdims=0), 0.9999999999998099:f64))
             t7 = Add(t3, 6.5:f64)
             t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
             t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
@@ -323,7 +328,7 @@ mod tests {
             t3 = Where(t2, Sub(1.0:f64, t1), t1)
             t4 = Add(Unsqueeze(t3, [-1]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]:f64)
             t5 = Div([676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7]:f64, t4)
-            t6 = Log(Add(ReduceSum(t5, [2], keepdims=0), 0.9999999999998099:f64))
+            t6 = Log(Add(ReduceSum(t5, [3], keepdims=0), 0.9999999999998099:f64))
             t7 = Add(t3, 6.5:f64)
             t8 = Add(Add(Sub(Mul(Sub(t3, 0.5:f64), Log(t7)), t7), t6), 0.9189385332046727:f64)
             t9 = Div(3.141592653589793:f64, Sin(Mul(Sub(t1, Floor(t1)), 3.141592653589793:f64)))
