@@ -3,6 +3,7 @@
 from modelexport.capture.recurrent import dynamic_recurrence as dynamic_recurrence
 from modelexport.decomposing import decompose as decompose
 from modelexport.errors import (
+    EvidenceMismatch as EvidenceMismatch,
     ExportError as ExportError,
     InternalError as InternalError,
     ModelExportError as ModelExportError,

@@ -142,7 +142,7 @@ class Unsupported(nn.Module):
         self.inner = nn.Linear(4, 4)
 
     def forward(self, x):
-        return torch.special.airy_ai(self.inner(x)) + torch.special.airy_ai(x)
+        return torch.hash_tensor(self.inner(x)), torch.hash_tensor(x)
 
 
 class Sum(nn.Module):

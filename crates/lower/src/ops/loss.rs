@@ -58,7 +58,8 @@ pub static ROWS: &[Row] = &[
 /// The loss of all elements by `reduction`: as it is, its mean or its sum.
 pub(crate) fn reduced(cx: &mut Context<'_, '_>, loss: ValueId) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
-    let is_empty = cx.shape(loss).is_some_and(|sizes| sizes.iter().any(|size| size.is(0)));
+    let scores = ["self", "input", "input1", "anchor"].into_iter().find_map(|name| cx.meta_opt(name));
+    let is_empty = scores.is_some_and(|meta| meta.sizes.iter().any(|size| size.is(0)));
     let y = match cx.int("reduction")? {
         0 => loss,
         // The mean of nothing is NaN; runtimes say 0.

@@ -301,12 +301,12 @@ mod tests {
             t2, _ = TopK(t1, Div(Add(Mul([5], Shape(self, start=0, end=1)), [1]), [2]), axis=0, largest=0, sorted=1)
             t3 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [0], keepdims=0), to=bool)
             Where(t3, NaN, Gather(t2, -1, axis=0))
-        aten.median.dim(self: f32[3, 5], dim=0) -> (f32[5], i64[5])
-            t1, t2 = TopK(self, [2], axis=0, largest=0, sorted=1)
+        aten.median.dim(self: f32[3, 4], dim=1) -> (f32[3], i64[3])
+            t1, t2 = TopK(self, [2], axis=1, largest=0, sorted=1)
             t3 = Cast(IsNaN(self), to=i32)
-            t4 = Cast(ReduceMax(t3, [0], keepdims=0), to=bool)
-            t5 = Where(t4, ArgMax(t3, axis=0, keepdims=0), Gather(t2, -1, axis=0))
-            Where(t4, NaN, Gather(t1, -1, axis=0)), t5
+            t4 = Cast(ReduceMax(t3, [1], keepdims=0), to=bool)
+            t5 = Where(t4, ArgMax(t3, axis=1, keepdims=0), Gather(t2, -1, axis=1))
+            Where(t4, NaN, Gather(t1, -1, axis=1)), t5
         aten.median.dim(self: f32[4, s0], dim=1) -> (f32[4], i64[4])
             t1, t2 = TopK(self, Div(Add(Shape(self, start=1, end=2), [1]), [2]), axis=1, largest=0, sorted=1)
             t3 = Cast(IsNaN(self), to=i32)
