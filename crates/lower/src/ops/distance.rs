@@ -39,7 +39,7 @@ fn cdist(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (a, b) = (cx.unsqueeze(a, &[-2]), cx.unsqueeze(b, &[-3]));
     let difference = cx.emit("Sub", &[a, b], vec![]);
     let p = cx.float("p")?;
-    let y = norm(cx, difference, p, sizes.len() as i64, false);
+    let y = norm(cx, difference, p, &[sizes.len() as i64], false);
     Ok(cx.cast(y, dtype).into())
 }
 
@@ -56,33 +56,33 @@ fn pairwise(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let difference = cx.emit("Add", &[difference, eps], vec![]);
     let (p, keepdim) = (cx.float("p")?, cx.bool("keepdim")?);
     let axis = sizes.len() as i64 - i64::from(keepdim);
-    let y = norm(cx, difference, p, axis, keepdim);
+    let y = norm(cx, difference, p, &[axis], keepdim);
     Ok(cx.cast(y, dtype).into())
 }
 
-/// The p-norm over an axis, counted from the front: onnxruntime does not find others where there are no elements.
-pub(crate) fn norm(cx: &mut Context<'_, '_>, x: ValueId, p: f64, axis: i64, keepdims: bool) -> ValueId {
+/// The p-norm over axes, counted from the front: onnxruntime does not find others where there are no elements.
+pub(crate) fn norm(cx: &mut Context<'_, '_>, x: ValueId, p: f64, axes: &[i64], keepdims: bool) -> ValueId {
     let dtype = cx.dtype(x);
     if p == 2.0 {
-        return cx.reduce("ReduceL2", x, &[axis], keepdims);
+        return cx.reduce("ReduceL2", x, axes, keepdims);
     }
     if p == 1.0 {
-        return cx.reduce("ReduceL1", x, &[axis], keepdims);
+        return cx.reduce("ReduceL1", x, axes, keepdims);
     }
     let size = cx.emit("Abs", &[x], vec![]);
     if p == f64::INFINITY {
-        return cx.reduce("ReduceMax", size, &[axis], keepdims);
+        return cx.reduce("ReduceMax", size, axes, keepdims);
     }
     if p == f64::NEG_INFINITY {
-        return cx.reduce("ReduceMin", size, &[axis], keepdims);
+        return cx.reduce("ReduceMin", size, axes, keepdims);
     }
     if p == 0.0 {
         let signs = cx.emit("Sign", &[size], vec![]);
-        return cx.reduce("ReduceSum", signs, &[axis], keepdims);
+        return cx.reduce("ReduceSum", signs, axes, keepdims);
     }
     let (power, root) = (cx.const_scalar(dtype, p), cx.const_scalar(dtype, 1.0 / p));
     let powers = cx.emit("Pow", &[size, power], vec![]);
-    let sum = cx.reduce("ReduceSum", powers, &[axis], keepdims);
+    let sum = cx.reduce("ReduceSum", powers, axes, keepdims);
     cx.emit("Pow", &[sum, root], vec![])
 }
 

@@ -82,7 +82,7 @@ fn triplet(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let distance = |cx: &mut Context<'_, '_>, a: ValueId, b: ValueId| {
         let difference = cx.emit("Sub", &[a, b], vec![]);
         let difference = cx.emit("Add", &[difference, eps], vec![]);
-        norm(cx, difference, p, axis, false)
+        norm(cx, difference, p, &[axis], false)
     };
     let near = distance(cx, anchor, positive);
     let mut far = distance(cx, anchor, negative);

@@ -34,7 +34,7 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let second = cx.emit("Gather", &[x, second], attrs![axis = 0]);
     let difference = cx.emit("Sub", &[first, second], vec![]);
     let p = cx.float("p")?;
-    let y = norm(cx, difference, p, 1, false);
+    let y = norm(cx, difference, p, &[1], false);
     Ok(cx.cast(y, out.dtype).into())
 }
 

@@ -1,5 +1,6 @@
 //! `renorm`: each slice along an axis whose norm is above a bound is scaled down to it.
 
+use super::distance::norm;
 use super::support::compute::{formula_type, tensor_as};
 use crate::context::Context;
 use crate::error::Result;
@@ -20,21 +21,7 @@ fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let (Some(p), Some(bound)) = (p, bound) else { return cx.refuse("has a norm that is computed in the graph") };
     let x = tensor_as(cx, "self", compute)?;
     let axes: Vec<i64> = (0..rank as i64).filter(|&other| other != axis).collect();
-    let norm = match p.as_f64() {
-        1.0 => cx.reduce("ReduceL1", x, &axes, true),
-        2.0 => cx.reduce("ReduceL2", x, &axes, true),
-        p => {
-            let size = cx.emit("Abs", &[x], vec![]);
-            if p == f64::INFINITY {
-                cx.reduce("ReduceMax", size, &axes, true)
-            } else {
-                let (power, root) = (cx.const_scalar(compute, p), cx.const_scalar(compute, 1.0 / p));
-                let powers = cx.emit("Pow", &[size, power], vec![]);
-                let sum = cx.reduce("ReduceSum", powers, &axes, true);
-                cx.emit("Pow", &[sum, root], vec![])
-            }
-        }
-    };
+    let norm = norm(cx, x, p.as_f64(), &axes, true);
     let [bound, epsilon, one] = [bound.as_f64(), EPSILON, 1.0].map(|number| cx.const_scalar(compute, number));
     let is_above = cx.emit("Greater", &[norm, bound], vec![]);
     let divisor = cx.emit("Add", &[norm, epsilon], vec![]);

@@ -3,6 +3,7 @@
 use modelexport_graph::DType;
 use modelexport_graph::shape::static_shape;
 
+use super::selection::choose;
 use crate::attrs;
 use crate::context::Context;
 use crate::error::Result;
@@ -159,13 +160,8 @@ fn embed(cx: &mut Context<'_, '_>, x: ValueId, offset: i64, first: i64, second: 
     let mask = Literal::from_numbers(DType::Bool, vec![side, side], (0..count).map(|i| Number::from(on_diagonal(i))));
     let Some(mask) = mask else { return cx.refuse("makes a diagonal that is too large") };
     let mask = cx.constant(mask);
-    // onnxruntime has no `Where` for booleans.
-    let matrix = if out.dtype == DType::Bool {
-        cx.emit("And", &[mask, spread], vec![])
-    } else {
-        let zero = cx.const_scalar(out.dtype, 0);
-        cx.emit("Where", &[mask, spread, zero], vec![])
-    };
+    let zero = cx.const_scalar(out.dtype, 0);
+    let matrix = choose(cx, mask, spread, zero);
     let mut front = 0..rank - 2;
     let order: Vec<i64> = (0..rank)
         .map(|axis| {
