@@ -11,6 +11,11 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new("aten.dropout.default", "dropout(Tensor input, float p, bool train) -> Tensor", dropout),
+    Row::new(
+        "aten.native_dropout_backward.default",
+        "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+        backward,
+    ),
     Row::new("aten.native_dropout.default", "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", native),
     Row::new("aten.feature_dropout.default", "feature_dropout(Tensor input, float p, bool train) -> Tensor", |cx| noisy(cx, true, false)),
     Row::new("aten.alpha_dropout.default", "alpha_dropout(Tensor input, float p, bool train) -> Tensor", |cx| noisy(cx, false, true)),
@@ -101,6 +106,18 @@ fn noisy(cx: &mut Context<'_, '_>, by_channel: bool, keeps_moments: bool) -> Res
     Ok(cx.cast(y, out.dtype).into())
 }
 
+/// `gradient * mask * scale`.
+fn backward(cx: &mut Context<'_, '_>) -> Result<Outputs> {
+    let dtype = cx.out()?.dtype;
+    let compute = formula_type(dtype);
+    let (gradient, mask) = (tensor_as(cx, "grad_output", compute)?, tensor_as(cx, "mask", compute)?);
+    let scale = cx.float("scale")?;
+    let scale = cx.const_scalar(compute, scale);
+    let kept = cx.emit("Mul", &[gradient, mask], vec![]);
+    let result = cx.emit("Mul", &[kept, scale], vec![]);
+    Ok(cx.cast(result, dtype).into())
+}
+
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
@@ -110,9 +127,11 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
+        assert_snapshot!(lowered(ROWS), @"
         aten.dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]
             Identity(input)
+        aten.native_dropout_backward.default(grad_output: f32[3, 4], mask: bool[3, 4], scale=1.25) -> f32[3, 4]
+            Mul(Mul(grad_output, Cast(mask, to=f32)), 1.25)
         aten.native_dropout.default(input: f32[2, 3], p=0.5, train=False) -> (f32[2, 3], bool[2, 3])
             Identity(input), Expand(true, [2, 3])
         aten.feature_dropout.default(input: f32[2, 3], p=0.5, train=False) -> f32[2, 3]

@@ -1,4 +1,4 @@
-//! Gradients of `softmax`, `log_softmax` and `dropout`, from what they gave.
+//! Gradients of `softmax` and `log_softmax`, from what they gave.
 
 use super::support::compute::{formula_type, tensor_as};
 use crate::context::Context;
@@ -15,11 +15,6 @@ pub static ROWS: &[Row] = &[
         "aten._log_softmax_backward_data.default",
         "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
         log_softmax,
-    ),
-    Row::new(
-        "aten.native_dropout_backward.default",
-        "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-        dropout,
     ),
 ];
 
@@ -49,18 +44,6 @@ fn log_softmax(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(cx.cast(result, dtype).into())
 }
 
-/// `gradient * mask * scale`.
-fn dropout(cx: &mut Context<'_, '_>) -> Result<Outputs> {
-    let dtype = cx.out()?.dtype;
-    let compute = formula_type(dtype);
-    let (gradient, mask) = (tensor_as(cx, "grad_output", compute)?, tensor_as(cx, "mask", compute)?);
-    let scale = cx.float("scale")?;
-    let scale = cx.const_scalar(compute, scale);
-    let kept = cx.emit("Mul", &[gradient, mask], vec![]);
-    let result = cx.emit("Mul", &[kept, scale], vec![]);
-    Ok(cx.cast(result, dtype).into())
-}
-
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
@@ -78,8 +61,6 @@ mod tests {
             Sub(grad_output, Mul(Exp(output), ReduceSum(grad_output, [0], keepdims=1)))
         aten._log_softmax_backward_data.default(grad_output: f32[s0, 4], output: f32[s0, 4], dim=-1, input_dtype=f32) -> f32[s0, 4]
             Sub(grad_output, Mul(Exp(output), ReduceSum(grad_output, [1], keepdims=1)))
-        aten.native_dropout_backward.default(grad_output: f32[3, 4], mask: bool[3, 4], scale=1.25) -> f32[3, 4]
-            Mul(Mul(grad_output, Cast(mask, to=f32)), 1.25)
         ");
     }
 }
