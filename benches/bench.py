@@ -17,7 +17,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     sizes = parser.add_mutually_exclusive_group()
     sizes.add_argument("--quick", action="store_true", help="small models and few repetitions: two minutes")
-    sizes.add_argument("--smoke", action="store_true", help="without torch and other peers: seconds, to see that it runs")
+    sizes.add_argument(
+        "--smoke", action="store_true", help="without torch and other peers: seconds, to see that it runs"
+    )
     parser.add_argument("--models", default=",".join(MODELS), help=f"which models, with commas [{','.join(MODELS)}]")
     parser.add_argument("--sections", help=f"what to measure, with commas [{','.join(SECTIONS)}]")
     parser.add_argument("-o", "--output", type=Path, help="where the report goes [docs/benchmarks.md]")

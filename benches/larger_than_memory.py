@@ -65,8 +65,9 @@ def write_checkpoint(folder: Path, shapes: dict[str, tuple[str, list[int]]]) -> 
 
 def capture(folder: Path, target: Path) -> None:
     """The program of the model on the meta device, and the shards for it."""
-    import modelexport
     import torch
+
+    import modelexport
 
     model = modelexport.meta_model(folder)
     shapes = {name: (TYPES[str(tensor.dtype)], list(tensor.shape)) for name, tensor in model.state_dict().items()}
@@ -92,7 +93,9 @@ def main() -> int:
         command = [binary, "export", program, "-o", target, "--weights-from", folder, "-q", "--overwrite"]
         measure.run(command, series)
     print(f"export: {series.text()}, processor {measure.seconds(series.median_cpu)}, peak {series.memory_text()}")
-    print(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, pointing into {len(list(folder.glob('*.safetensors')))} shards")
+    print(
+        f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, pointing into {len(list(folder.glob('*.safetensors')))} shards"
+    )
     is_met = series.median < MOST_SECONDS and series.memory < MOST_MEGABYTES
     print(f"target of {MOST_SECONDS:.0f} s and {MOST_MEGABYTES:.0f} MB: {'met' if is_met else 'missed'}")
     return 0 if is_met else 1

@@ -84,7 +84,9 @@ def onnxsim_differences(before: str, *after: str) -> None:
 
     first = counts(before)
     others = [counts(path) for path in after]
-    print(json.dumps([sorted(name for name in first | other if first.get(name) != other.get(name)) for other in others]))
+    print(
+        json.dumps([sorted(name for name in first | other if first.get(name) != other.get(name)) for other in others])
+    )
 
 
 def describe(path: str) -> None:
@@ -112,7 +114,9 @@ def plant(path: str, folder: str) -> None:
         node.op_type = "Add"
 
     def attribute(graph):
-        node = next(node for node in graph.node if any(found.type == onnx.AttributeProto.INT for found in node.attribute))
+        node = next(
+            node for node in graph.node if any(found.type == onnx.AttributeProto.INT for found in node.attribute)
+        )
         found = next(found for found in node.attribute if found.type == onnx.AttributeProto.INT)
         found.i += 1
 
@@ -175,7 +179,15 @@ def session(path: str) -> None:
 
 TASKS = {
     task.__name__: task
-    for task in (point_at_sparse_file, onnx_extract, graphsurgeon_extract, onnxsim_differences, describe, plant, session)
+    for task in (
+        point_at_sparse_file,
+        onnx_extract,
+        graphsurgeon_extract,
+        onnxsim_differences,
+        describe,
+        plant,
+        session,
+    )
 }
 
 
@@ -211,7 +223,11 @@ def extract_table(model: Path, selector: str, folder: Path) -> None:
     said = subprocess.run([*own, "--format", "json"], check=True, capture_output=True, text=True)
     manifest = json.loads(said.stdout)["manifest"]
     ends = [json.dumps([value["value"] for value in manifest[end]]) for end in ("inputs", "outputs")]
-    flags = [text for end, values in zip(["--inputs", "--outputs"], ends, strict=True) for text in [end, *polygraphy_names(values, end)]]
+    flags = [
+        text
+        for end, values in zip(["--inputs", "--outputs"], ends, strict=True)
+        for text in [end, *polygraphy_names(values, end)]
+    ]
     tools = {
         "`modelexport extract --weights reference`": own,
         f"`onnx.utils.extract_model` {version('onnx')}": task(onnx_extract, model, part, *ends),
@@ -221,7 +237,9 @@ def extract_table(model: Path, selector: str, folder: Path) -> None:
         ],
         f"onnx-graphsurgeon {version('onnx-graphsurgeon')}, weights not loaded": task(graphsurgeon_extract, model, part, *ends),
     }  # fmt: skip
-    print(f"\nCut out `{selector}`: {manifest['nodes']} nodes, {manifest['weights']['bytes'] / 1e6:,.0f} MB of weights.\n")
+    print(
+        f"\nCut out `{selector}`: {manifest['nodes']} nodes, {manifest['weights']['bytes'] / 1e6:,.0f} MB of weights.\n"
+    )
     print("| tool | time | peak memory | result |\n|---|---|---|---|")
     for name, command in tools.items():
         part.unlink(missing_ok=True)
@@ -277,7 +295,11 @@ def command_table(model: Path, selector: str, folder: Path) -> None:
 
 
 def compare_table(model: Path, folder: Path) -> None:
-    print("\n| planted change | `modelexport compare` | the table that onnxsim " + version("onnxsim") + " prints |\n|---|---|---|")
+    print(
+        "\n| planted change | `modelexport compare` | the table that onnxsim "
+        + version("onnxsim")
+        + " prints |\n|---|---|---|"
+    )
     planted = result_of(plant, model, folder)
     theirs = result_of(onnxsim_differences, model, *planted.values())
     for (what, changed), names in zip(planted.items(), theirs, strict=True):
@@ -291,7 +313,9 @@ def our_words(comparison: dict) -> str:
     found = [("the model", difference) for difference in comparison["model"]]
     found += [(module["path"], difference) for module in comparison["modules"] for difference in module["differences"]]
     words = [f"{difference['kind']} in `{place}`" for place, difference in found]
-    return "; ".join(words[:2]) + (f" and {len(words) - 2} more" if len(words) > 2 else "") if words else "no differences"
+    return (
+        "; ".join(words[:2]) + (f" and {len(words) - 2} more" if len(words) > 2 else "") if words else "no differences"
+    )
 
 
 def session_table(model: Path, selector: str, folder: Path) -> None:
@@ -304,7 +328,9 @@ def session_table(model: Path, selector: str, folder: Path) -> None:
     for at, (name, chosen) in enumerate(made.items()):
         path = folder / f"session{at}.onnx"
         if chosen:
-            subprocess.run([BINARY, "functions", model, *chosen, "-o", path, "--weights", "reference", "-q"], check=True)
+            subprocess.run(
+                [BINARY, "functions", model, *chosen, "-o", path, "--weights", "reference", "-q"], check=True
+            )
         else:
             shutil.copyfile(model, path)
         found = result_of(describe, path)
@@ -323,7 +349,9 @@ def main() -> None:
         folder = Path(name)
         model = sparse_model(given.program, folder)
         size = (folder / "weights.bin").stat().st_size
-        print(f"{datetime.date.today()}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors.")
+        print(
+            f"{datetime.date.today()}, Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors."
+        )
         print(f"Graph of {model.stat().st_size / 1e6:.1f} MB, {size / 1e9:.1f} GB of weights.")
         command_table(model, given.selector, folder)
         if not given.skip_peers:

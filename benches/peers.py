@@ -45,8 +45,9 @@ def _import_classes(source: str) -> None:
 
 def live(name: str, size: str, kind: str, target: str) -> None:
     """Export of a live model, capture included."""
-    import models
     import torch
+
+    import models
 
     model, args, kwargs = models.build(name, size)
     if kind == "modelexport":

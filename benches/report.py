@@ -1,5 +1,6 @@
 """The report: sections of text, tables, pictures beside it."""
 
+import contextlib
 import datetime
 import importlib.metadata
 import os
@@ -38,8 +39,8 @@ class Report:
 
 def machine() -> str:
     """What was measured on and with."""
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    memory = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemTotal")) / (1 << 20)
+    cpu = next(line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name"))
+    memory = next(int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")) / (1 << 20)
     load = os.getloadavg()[0]
     compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     return (
@@ -52,8 +53,10 @@ def machine() -> str:
 def versions() -> list[str]:
     found = []
     for name in ["torch", "onnx", "onnxruntime", "onnx-ir", "onnxscript", "transformers"]:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            pass
     return found
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines()

@@ -12,7 +12,10 @@ import time
 for line in sys.stdin:
     request = json.loads(line)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    outputs = [(os.POSIX_SPAWN_OPEN, 1, request["stdout"], flags, 0o600), (os.POSIX_SPAWN_OPEN, 2, request["stderr"], flags, 0o600)]
+    outputs = [
+        (os.POSIX_SPAWN_OPEN, 1, request["stdout"], flags, 0o600),
+        (os.POSIX_SPAWN_OPEN, 2, request["stderr"], flags, 0o600),
+    ]
     began = time.perf_counter()
     process = os.posix_spawnp(request["command"][0], request["command"], request["environment"], file_actions=outputs)
     _, status, usage = os.wait4(process, 0)

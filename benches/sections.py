@@ -130,7 +130,9 @@ def export(bench: Bench) -> None:
         rows.append(row)
     header = ["model", "archive", "export", "processor time", "cp", "export / cp", "torch", "torch / export"]
     report.table([*header, "peak memory, ours / torch's"], rows)
-    report.picture("export_against_cp", svg.bars("time of export / time of cp; target 1.2 above 100 MB", against_cp, 1.2))
+    report.picture(
+        "export_against_cp", svg.bars("time of export / time of cp; target 1.2 above 100 MB", against_cp, 1.2)
+    )
     if against_torch:
         report.picture("export_against_torch", svg.bars("how many times longer torch takes", against_torch))
 
@@ -155,7 +157,15 @@ def start(bench: Bench) -> None:
         for path in target.parent.glob(f"{target.stem}*"):
             path.unlink()
         allowed = seconds(0.1 + json_bytes * 1e-6) if source == hole else ""
-        rows.append([f"{name} by reference", f"{source.stat().st_size / 1e6:,.0f} MB", series.text(), allowed, series.memory_text()])
+        rows.append(
+            [
+                f"{name} by reference",
+                f"{source.stat().st_size / 1e6:,.0f} MB",
+                series.text(),
+                allowed,
+                series.memory_text(),
+            ]
+        )
     hole.unlink()
     bench.report.table(["what", "archive", "time", "target", "peak memory"], rows)
 
@@ -270,7 +280,15 @@ def tools(bench: Bench) -> None:
             commands |= {peer: [*PEERS, f"{task}_{peer}", file, target, *arguments] for peer in ["onnx", "onnx_ir"]}
             found = interleaved(commands, bench.out, repetitions)
             for peer, series in found.items():
-                rows.append([f"{task} {name}", peer.replace("_", "-"), series.text(), ratio_text(series, found["ours"]), series.memory_text()])
+                rows.append(
+                    [
+                        f"{task} {name}",
+                        peer.replace("_", "-"),
+                        series.text(),
+                        ratio_text(series, found["ours"]),
+                        series.memory_text(),
+                    ]
+                )
             for left in file.parent.glob("beside*"):
                 left.unlink()
             if task == "tag" and "onnx" in found:
@@ -278,7 +296,9 @@ def tools(bench: Bench) -> None:
         shutil.rmtree(ours.parent)
     bench.report.table(["task", "who", "time", "against ours", "peak memory"], rows)
     if bars:
-        bench.report.picture("tagging_against_onnx", svg.bars("tagging: how many times longer Python onnx takes; target 30", bars, 30))
+        bench.report.picture(
+            "tagging_against_onnx", svg.bars("tagging: how many times longer Python onnx takes; target 30", bars, 30)
+        )
 
 
 def first_layer(bench: Bench, model: Path) -> tuple[str, str, str] | None:
@@ -290,7 +310,19 @@ def first_layer(bench: Bench, model: Path) -> tuple[str, str, str] | None:
         part, manifest = bench.work / "part" / "m.onnx", bench.work / "part" / "manifest.json"
         shutil.rmtree(part.parent, ignore_errors=True)
         part.parent.mkdir()
-        command = [bench.binary, "extract", model, selector, "-o", part, "--keep-names", "--weights", "none", f"--manifest={manifest}", "-q"]
+        command = [
+            bench.binary,
+            "extract",
+            model,
+            selector,
+            "-o",
+            part,
+            "--keep-names",
+            "--weights",
+            "none",
+            f"--manifest={manifest}",
+            "-q",
+        ]
         if subprocess.run([str(each) for each in command], capture_output=True, check=False).returncode != 0:
             continue
         border = json.loads(manifest.read_text())
@@ -304,7 +336,9 @@ def first_layer(bench: Bench, model: Path) -> tuple[str, str, str] | None:
 def live(bench: Bench) -> None:
     if not bench.with_peers:
         return
-    bench.report.section("Export of a live model", "Capture included; the time of the call alone, in a process of its own, in turn.")
+    bench.report.section(
+        "Export of a live model", "Capture included; the time of the call alone, in a process of its own, in turn."
+    )
     rows, bars = [], []
     for name in bench.names if not bench.is_quick else bench.names[:1]:
         is_large = bench.captured(name)[0].stat().st_size > LARGE
@@ -323,7 +357,9 @@ def live(bench: Bench) -> None:
                 bars.append((f"{name}, {kind}", ratio(ours, series)[0]))
     bench.report.table(["model", "who", "time", "ours / theirs", "peak memory of the process"], rows)
     if bars:
-        bench.report.picture("live_against_torch", svg.bars("time of modelexport.export / time of torch.onnx.export", bars, 1.0))
+        bench.report.picture(
+            "live_against_torch", svg.bars("time of modelexport.export / time of torch.onnx.export", bars, 1.0)
+        )
 
 
 def run(bench: Bench) -> None:

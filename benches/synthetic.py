@@ -58,17 +58,19 @@ def chain(nodes: int, meta: str) -> str:
         )
     values = "".join(f', "add_{i}": {meta}' for i in range(nodes))
     last = f'{{"as_tensor": {{"name": "add_{nodes - 1}"}}}}'
-    return "".join([
-        '{"graph_module": {"graph": {"inputs": [{"as_tensor": {"name": "p_block_w"}}, {"as_tensor": {"name": "x"}}], ',
-        f'"outputs": [{last}], "nodes": [',
-        ", ".join(parts),
-        f'], "tensor_values": {{"p_block_w": {meta}, "x": {meta}{values}}}, "sym_int_values": {{}}, "sym_bool_values": {{}}}}, ',
-        '"signature": {"input_specs": [{"parameter": {"arg": {"name": "p_block_w"}, "parameter_name": "block.w"}}, ',
-        '{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], ',
-        f'"output_specs": [{{"user_output": {{"arg": {last}}}}}]}}, ',
-        '"module_call_graph": [{"fqn": "", "signature": null}]}, "opset_version": {}, "range_constraints": {}, ',
-        '"schema_version": {"major": 8, "minor": 20}, "torch_version": "2.15.0"}',
-    ])
+    return "".join(
+        [
+            '{"graph_module": {"graph": {"inputs": [{"as_tensor": {"name": "p_block_w"}}, {"as_tensor": {"name": "x"}}], ',
+            f'"outputs": [{last}], "nodes": [',
+            ", ".join(parts),
+            f'], "tensor_values": {{"p_block_w": {meta}, "x": {meta}{values}}}, "sym_int_values": {{}}, "sym_bool_values": {{}}}}, ',
+            '"signature": {"input_specs": [{"parameter": {"arg": {"name": "p_block_w"}, "parameter_name": "block.w"}}, ',
+            '{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], ',
+            f'"output_specs": [{{"user_output": {{"arg": {last}}}}}]}}, ',
+            '"module_call_graph": [{"fqn": "", "signature": null}]}, "opset_version": {}, "range_constraints": {}, ',
+            '"schema_version": {"major": 8, "minor": 20}, "torch_version": "2.15.0"}',
+        ]
+    )
 
 
 class ArchiveWriter:

@@ -6,6 +6,7 @@ from typing import Any
 from modelexport.capture.program import LiveProgram
 
 __version__: str
+DEFAULT_OPSET: int
 
 def run_command(arguments: list[str]) -> int:
     """Runs the `modelexport` command; the first argument is its name. Returns the exit status."""

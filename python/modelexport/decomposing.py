@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelexport import _native
-from modelexport.exporting import DEFAULT_OPSET
 
 if TYPE_CHECKING:
     import torch
@@ -43,7 +42,7 @@ def decompose(
 
     if not isinstance(program, ExportedProgram):
         raise TypeError(f"program: expected an ExportedProgram, not {type(program).__name__}")
-    opset = DEFAULT_OPSET if opset_version is None else opset_version
+    opset = _native.DEFAULT_OPSET if opset_version is None else opset_version
     missing = partial(_native.missing_operators, opset=opset, rules=None if rules is None else Path(rules))
     with CAPTURE_LOCK:
         result, reasons = decomposed(program, missing)

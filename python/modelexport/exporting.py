@@ -17,8 +17,6 @@ from modelexport.result import ExportResult
 if TYPE_CHECKING:
     import torch
 
-DEFAULT_OPSET = 20
-
 # Options of torch.onnx.export that are accepted with these values, which say what is done anyway.
 _TORCH_OPTIONS: dict[str, tuple[Any, ...]] = {
     "dynamo": (True,),
@@ -221,7 +219,7 @@ def _output_path(f: Any) -> Path:
 
 def _opset(version: int | None) -> int:
     if version is None:
-        return DEFAULT_OPSET
+        return _native.DEFAULT_OPSET
     if isinstance(version, bool) or not isinstance(version, int):
         raise TypeError(f"opset_version: expected a number, not {version!r}")
     return version

@@ -109,9 +109,7 @@ class HierarchyExporter:
             model, args, target, kwargs=call_kwargs, overwrite=overwrite, progress=steps.begin, **chosen, **kwargs
         ).summary
 
-    def _over_torch(
-        self, model, inputs, target: Path, steps: "Steps", overwrite: bool, kwargs: dict
-    ) -> dict[str, Any]:
+    def _over_torch(self, model, inputs, target: Path, steps: "Steps", overwrite: bool, kwargs: dict) -> dict[str, Any]:
         exporter = kwargs.pop("exporter", self.exporter)
         # Beside the target: the tagged file is then made of the exported one without a copy through memory.
         with tempfile.TemporaryDirectory(prefix=".modelexport-", dir=target.parent) as folder:

@@ -16,12 +16,7 @@ def kept_contents(model: torch.nn.Module, args: tuple, kwargs: dict[str, Any]) -
 
     Parameters are left out: they are most of a model's memory, and a pass in evaluation mode does not train them.
     """
-    held = [
-        tensor
-        for module in model.modules()
-        for kind, _, tensor in own_tensors(module)
-        if kind != "parameter"
-    ]
+    held = [tensor for module in model.modules() for kind, _, tensor in own_tensors(module) if kind != "parameter"]
     held += [tensor for _, tensor in model_inputs.leaves("", (args, kwargs))]
     copies = [(tensor, tensor.detach().clone()) for tensor in held if not tensor.is_meta]
     try:

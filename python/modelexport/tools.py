@@ -30,7 +30,7 @@ def tree(
 
 
 def operators(filter: str | None = None) -> list[dict[str, Any]]:
-    """The operators that can be exported: target, schema, and the opset from which on."""
+    """The supported operators: target, schema and lowest opset."""
     return _run("operators", filter)
 
 

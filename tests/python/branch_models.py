@@ -54,9 +54,7 @@ class Choice(nn.Module):
 
     def forward(self, x):
         x = self.wave(x)
-        return torch.cond(
-            x.sum() > 0, lambda x: self.first(x) + self.second(x), lambda x: self.second(x) - 1, (x,)
-        )
+        return torch.cond(x.sum() > 0, lambda x: self.first(x) + self.second(x), lambda x: self.second(x) - 1, (x,))
 
 
 class InsideAndOutside(nn.Module):
@@ -266,12 +264,12 @@ def truth(model: nn.Module, *args: torch.Tensor) -> Truth:
             return result
 
     def enter(module, _):
-        if module in paths and paths[module]:
+        if paths.get(module):
             stack.append(paths[module])
             found.calls[paths[module]] += 1
 
     def leave(module, *_):
-        if module in paths and paths[module]:
+        if paths.get(module):
             stack.pop()
 
     handles = [nn.modules.module.register_module_forward_pre_hook(enter)]

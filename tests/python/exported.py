@@ -11,8 +11,9 @@ import numpy as np
 import onnx
 import onnx.reference
 import onnxruntime
-import support
 import torch
+
+import support
 
 
 @dataclass(frozen=True)

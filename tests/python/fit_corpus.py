@@ -20,9 +20,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import onnx
+
 import fit_models
 import foreign_graphs
-import onnx
 import retag_tools
 import strategy_harness
 
@@ -47,7 +48,7 @@ def make(name: str, folder: Path, cli: Path, wanted: set[str] | None = None) -> 
                 do(*arguments, made)
                 for output in Path(scratch).iterdir():
                     shutil.move(output, file.with_name(output.name))
-            except Exception as error:  # a tool or an exporter that does not take this model
+            except Exception as error:  # noqa: BLE001 (a tool or an exporter that does not take this model)
                 said = getattr(error, "stderr", None) or str(error)
                 failed.append(f"{name} {target}: {' '.join(said.split())[:160]}")
                 (folder / f"{target}.failed").write_text(said)
@@ -106,7 +107,7 @@ def export_dynamic(built, target: Path):
 
     model, args, kwargs = built
     values = [*args, *kwargs.values()]
-    shapes = [{i: torch.export.Dim.AUTO for i in range(value.dim())} for value in values]
+    shapes = [dict.fromkeys(range(value.dim()), torch.export.Dim.AUTO) for value in values]
     shapes = (*shapes[: len(args)],) if args else dict(zip(kwargs, shapes, strict=True))
     program = torch.export.export(model, args, kwargs, dynamic_shapes=shapes, strict=False)
     torch.onnx.export(program, args, target, kwargs=kwargs, dynamo=True, external_data=False, verbose=False)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import nn
+
 import traced_models
 import zoo_small
 from fit_modules import Blocks, Pixels, Recurrent, Residual, renamed
-from torch import nn
 from zoo_small import Built, tokens
 
 

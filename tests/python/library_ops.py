@@ -19,10 +19,16 @@ _define(
     "CompositeImplicitAutograd",
     lambda x, weight: torch.ops.mine.inner(F.layer_norm(F.linear(x, weight), weight.shape[:1])),
 )
-_define("with_constant(Tensor x) -> Tensor", "CompositeImplicitAutograd", lambda x: x + torch.tensor([1.0, 2.0, 3.0, 4.0]))
+_define(
+    "with_constant(Tensor x) -> Tensor", "CompositeImplicitAutograd", lambda x: x + torch.tensor([1.0, 2.0, 3.0, 4.0])
+)
 _define("itself(Tensor(a) x) -> Tensor(a)", "CompositeImplicitAutograd", lambda x: x)
 _define("same_batch(Tensor x) -> Tensor", "CompositeImplicitAutograd", lambda x: x + 1 if x.shape[0] > 100 else x - 1)
-_define("rows(Tensor x, SymInt count, Tensor unread) -> Tensor", "CompositeImplicitAutograd", lambda x, n, _: x[:1].expand(n, -1) + n)
+_define(
+    "rows(Tensor x, SymInt count, Tensor unread) -> Tensor",
+    "CompositeImplicitAutograd",
+    lambda x, n, _: x[:1].expand(n, -1) + n,
+)
 _define("table(int width) -> Tensor", "CompositeImplicitAutograd", lambda width: torch.arange(width).float() / width)
 _define("check(Tensor x) -> ()", "CompositeImplicitAutograd", lambda x: None)
 # A kernel for all devices that others are traced through.

@@ -90,7 +90,7 @@ def opaque():
 def encoder(folder: Path, with_tokenizer: bool = True) -> Path:
     """A text encoder, with or without a tokenizer of a few words."""
     torch.manual_seed(0)
-    sizes = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
     config = transformers.BertConfig(vocab_size=len(WORDS), max_position_embeddings=32, **sizes)
     transformers.BertModel(config).eval().save_pretrained(folder)
     if with_tokenizer:
@@ -101,22 +101,22 @@ def encoder(folder: Path, with_tokenizer: bool = True) -> Path:
 
 def encoder_decoder() -> torch.nn.Module:
     torch.manual_seed(0)
-    sizes = dict(d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
     return transformers.T5Model(transformers.T5Config(vocab_size=len(WORDS), **sizes)).eval()
 
 
 def speech() -> torch.nn.Module:
     torch.manual_seed(0)
-    layers = dict(encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2)
-    sizes = dict(d_model=16, encoder_ffn_dim=32, decoder_ffn_dim=32, num_mel_bins=8, max_source_positions=16)
-    tokens = dict(pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)
+    layers = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    sizes = {"d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "num_mel_bins": 8, "max_source_positions": 16}
+    tokens = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
     config = transformers.WhisperConfig(vocab_size=20, max_target_positions=20, **layers, **sizes, **tokens)
     return transformers.WhisperModel(config).eval()
 
 
 def text_and_image() -> torch.nn.Module:
     torch.manual_seed(0)
-    sizes = dict(hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
     text = dict(vocab_size=20, max_position_embeddings=16, pad_token_id=0, bos_token_id=1, eos_token_id=2, **sizes)
     vision = dict(image_size=16, patch_size=8, **sizes)
     config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=8)

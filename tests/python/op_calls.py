@@ -27,15 +27,43 @@ import op_harness
 
 FILE = Path(__file__).parents[2] / "crates/lower/tests/data/captured_calls.txt"
 DTYPES = {
-    torch.bool: "bool", torch.uint8: "u8", torch.int8: "i8", torch.uint16: "u16", torch.int16: "i16",
-    torch.uint32: "u32", torch.int32: "i32", torch.uint64: "u64", torch.int64: "i64", torch.float16: "f16",
-    torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.complex32: "c32",
-    torch.complex64: "c64", torch.complex128: "c128", torch.float8_e4m3fn: "f8e4m3fn",
-    torch.float8_e5m2: "f8e5m2", torch.float8_e4m3fnuz: "f8e4m3fnuz", torch.float8_e5m2fnuz: "f8e5m2fnuz",
+    torch.bool: "bool",
+    torch.uint8: "u8",
+    torch.int8: "i8",
+    torch.uint16: "u16",
+    torch.int16: "i16",
+    torch.uint32: "u32",
+    torch.int32: "i32",
+    torch.uint64: "u64",
+    torch.int64: "i64",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.complex32: "c32",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+    torch.float8_e4m3fn: "f8e4m3fn",
+    torch.float8_e5m2: "f8e5m2",
+    torch.float8_e4m3fnuz: "f8e4m3fnuz",
+    torch.float8_e5m2fnuz: "f8e5m2fnuz",
 }
 #: Arguments that are parameters or buffers in models.
-PARAMETERS = {"weight", "bias", "running_mean", "running_var", "params", "w_ih", "w_hh", "b_ih", "b_hh", "qkv_weight",
-              "qkv_bias", "proj_weight", "proj_bias"}
+PARAMETERS = {
+    "weight",
+    "bias",
+    "running_mean",
+    "running_var",
+    "params",
+    "w_ih",
+    "w_hh",
+    "b_ih",
+    "b_hh",
+    "qkv_weight",
+    "qkv_bias",
+    "proj_weight",
+    "proj_bias",
+}
 #: Families whose operators are replaced by others before rows are looked up.
 REWRITTEN = {"functionalize", "wrappers"}
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -126,7 +154,7 @@ def text(node: torch.fx.Node) -> str:
         parts = [argument("", item, {}) for item in node.args]
     else:
         names = [parameter.name for parameter in schema.arguments]
-        given, earlier = dict(zip(names, node.args)) | node.kwargs, {}
+        given, earlier = dict(zip(names, node.args, strict=False)) | node.kwargs, {}
         parts = [argument(name, item, earlier) for name, item in given.items()]
     line = f"{op_harness.target_name(node.target)}({', '.join(parts)}) -> {results(node)}"
     order: dict[str, dict[str, str]] = {"s": {}, "u": {}, "f": {}}
@@ -141,12 +169,20 @@ def text(node: torch.fx.Node) -> str:
 def calls(case: op_cases.Case, program: torch.export.ExportedProgram) -> list[str]:
     """The calls of the case's operator in what PyTorch captured of it. An operator that models use only in place is
     shown as what it is lowered as."""
-    nodes = [node for part in program.graph_module.modules() if isinstance(part, torch.fx.GraphModule)
-             for node in part.graph.nodes if node.op == "call_function"]
+    nodes = [
+        node
+        for part in program.graph_module.modules()
+        if isinstance(part, torch.fx.GraphModule)
+        for node in part.graph.nodes
+        if node.op == "call_function"
+    ]
     exact = [text(node) for node in nodes if op_harness.target_name(node.target) == case.target]
     in_place = case.target.replace(".", "_.", 2).replace("_.", ".", 1)
-    return exact or [text(node).replace(in_place, case.target, 1) for node in nodes
-                     if op_harness.target_name(node.target) == in_place]
+    return exact or [
+        text(node).replace(in_place, case.target, 1)
+        for node in nodes
+        if op_harness.target_name(node.target) == in_place
+    ]
 
 
 def first(cases) -> str | None:

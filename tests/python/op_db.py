@@ -107,8 +107,11 @@ def capture(info, sample, folder: Path) -> str:
     inputs = [op_harness.inward(tensor.detach().clone()) for tensor in tensors]
     call = Call(info.get_op(), spec, leaves).eval()
     with torch.no_grad():
+
         def run(function=call):
-            return [torch.as_tensor(value).detach().clone() for value in function(*(tensor.clone() for tensor in inputs))]
+            return [
+                torch.as_tensor(value).detach().clone() for value in function(*(tensor.clone() for tensor in inputs))
+            ]
 
         try:
             first = run()
@@ -119,12 +122,23 @@ def capture(info, sample, folder: Path) -> str:
             torch.export.save(program, folder / "model.pt2")
         except Exception as error:  # noqa: BLE001 - PyTorch refuses the sample
             return f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        random = bool(UNINITIALISED.match(info.name)) or draws_numbers(program) and depends_on_seed(run, program.module())
-    np.savez(folder / "io.npz", **{f"in{i}": tensor.numpy() for i, tensor in enumerate(inputs)},
-             **{f"out{i}": tensor.numpy() for i, tensor in enumerate(first)})
-    names = {node.target._schema.name.removeprefix("aten::") for node in program.graph.nodes if hasattr(node.target, "_schema")}
+        random = bool(UNINITIALISED.match(info.name)) or (
+            draws_numbers(program) and depends_on_seed(run, program.module())
+        )
+    np.savez(
+        folder / "io.npz",
+        **{f"in{i}": tensor.numpy() for i, tensor in enumerate(inputs)},
+        **{f"out{i}": tensor.numpy() for i, tensor in enumerate(first)},
+    )
+    names = {
+        node.target._schema.name.removeprefix("aten::")
+        for node in program.graph.nodes
+        if hasattr(node.target, "_schema")
+    }
     numbers = [i for i, value in enumerate(call(*inputs)) if not isinstance(value, torch.Tensor)]
-    (folder / "sample.json").write_text(json.dumps({"random": random, "numbers": numbers, "sorts": bool(names & SORTS)}))
+    (folder / "sample.json").write_text(
+        json.dumps({"random": random, "numbers": numbers, "sorts": bool(names & SORTS)})
+    )
     return ""
 
 
@@ -144,8 +158,11 @@ def depends_on_seed(run, program) -> bool:
 
 def same(left, right) -> bool:
     return len(left) == len(right) and all(
-        a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a.numpy(), b.numpy(), equal_nan=a.is_floating_point())
-        for a, b in zip(left, right))
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and np.array_equal(a.numpy(), b.numpy(), equal_nan=a.is_floating_point())
+        for a, b in zip(left, right, strict=False)
+    )
 
 
 def make(name: str, info, out: Path, most: int) -> dict:
@@ -170,8 +187,12 @@ def make(name: str, info, out: Path, most: int) -> dict:
 
 def ours(folder: Path, target: Path) -> tuple[str, str]:
     """Verdict and reason where the export ends without a file."""
-    ended = subprocess.run([str(support.binary()), "export", str(folder / "model.pt2"), "-o", str(target), "-q",
-                            "--overwrite"], capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        [str(support.binary()), "export", str(folder / "model.pt2"), "-o", str(target), "-q", "--overwrite"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     if ended.returncode == 0:
         return "", ""
     said = ended.stderr.strip()
@@ -205,7 +226,7 @@ def judge(folder: Path, export) -> tuple[str, str]:
         names = [value.name for value in session.get_inputs()]
         # torch's exporter drops inputs that nothing reads, but keeps the numbers in the names of the others.
         if len(names) == len(feed):
-            given = dict(zip(names, feed))
+            given = dict(zip(names, feed, strict=True))
         else:
             given = {value: feed[int(re.sub(r"\D", "", value) or 0)] for value in names}
         got = session.run(None, given)
@@ -228,13 +249,14 @@ def judge(folder: Path, export) -> tuple[str, str]:
 def in_single(folder: Path, feed: list, wanted: list) -> list | None:
     """What PyTorch computes in float32 from the same float16 inputs: some of its kernels round every step to float16, which
     is further from the truth than a result that is rounded once."""
+
     def wide(value):
         tensor = torch.from_numpy(value)
         return tensor.float() if tensor.dtype == torch.float16 else tensor
 
     try:
         module = torch.export.load(folder / "model.pt2").module(check_guards=False)
-        return [value.numpy().astype(want.dtype) for value, want in zip(module(*map(wide, feed)), wanted)]
+        return [value.numpy().astype(want.dtype) for value, want in zip(module(*map(wide, feed)), wanted, strict=False)]
     except Exception:  # noqa: BLE001 - the program holds float16 constants, or checks its inputs
         return None
 
@@ -243,9 +265,12 @@ def compare(got: list, wanted: list, is_random: bool, sorted_from: np.ndarray | 
     """`sorted_from`: what indices in the results lead into; those of equal elements are equal."""
     if len(got) != len(wanted):
         return "wrong", f"{len(got)} outputs, PyTorch has {len(wanted)}"
-    for index, (have, want) in enumerate(zip(got, wanted)):
+    for index, (have, want) in enumerate(zip(got, wanted, strict=True)):
         if have.shape != want.shape or have.dtype != want.dtype:
-            return "wrong", f"output {index}: {have.dtype}{list(have.shape)}, PyTorch has {want.dtype}{list(want.shape)}"
+            return (
+                "wrong",
+                f"output {index}: {have.dtype}{list(have.shape)}, PyTorch has {want.dtype}{list(want.shape)}",
+            )
         if is_random or not want.size:
             continue
         if sorted_from is not None and want.dtype == np.int64 and index_same(have, want, sorted_from):
@@ -262,21 +287,31 @@ def index_same(have: np.ndarray, want: np.ndarray, table: np.ndarray) -> bool:
     if have.min() < 0:
         return False
     if table.ndim == want.ndim + 1:
-        return any(index_same(np.expand_dims(have, axis), np.expand_dims(want, axis), table) for axis in range(table.ndim))
+        return any(
+            index_same(np.expand_dims(have, axis), np.expand_dims(want, axis), table) for axis in range(table.ndim)
+        )
     if table.ndim != want.ndim:
         return False
-    fits = [axis for axis in range(table.ndim) if have.max() < table.shape[axis] > want.max() and all(
-        table.shape[other] == want.shape[other] for other in range(table.ndim) if other != axis)]
-    return any(np.array_equal(np.take_along_axis(table, have, axis), np.take_along_axis(table, want, axis)) for axis in fits)
+    fits = [
+        axis
+        for axis in range(table.ndim)
+        if have.max() < table.shape[axis] > want.max()
+        and all(table.shape[other] == want.shape[other] for other in range(table.ndim) if other != axis)
+    ]
+    return any(
+        np.array_equal(np.take_along_axis(table, have, axis), np.take_along_axis(table, want, axis)) for axis in fits
+    )
 
 
 def score(name: str, out: Path, export, most: int | None) -> dict:
     made = json.loads((out / name / "entry.json").read_text())
     kept = made["captured"][:most]
     judged = {key: judge(out / name / key, export) for key in kept}
-    return {"samples": {key: verdict for key, (verdict, _) in judged.items()},
-            "why": {key: reason for key, (verdict, reason) in judged.items() if verdict != "right"},
-            "not_judged": made["not_judged"]}
+    return {
+        "samples": {key: verdict for key, (verdict, _) in judged.items()},
+        "why": {key: reason for key, (verdict, reason) in judged.items() if verdict != "right"},
+        "not_judged": made["not_judged"],
+    }
 
 
 def apart(work, seconds: int = ENTRY_SECONDS) -> dict:
@@ -288,7 +323,7 @@ def apart(work, seconds: int = ENTRY_SECONDS) -> dict:
         signal.alarm(seconds)
         try:
             row = work()
-        except BaseException as error:  # noqa: BLE001 - told in the row
+        except BaseException as error:  # noqa: BLE001 (a child process reports whatever ended it)
             row = {"died": f"{type(error).__name__}: {error}"[:600]}
         with os.fdopen(writer, "w") as file:
             file.write(json.dumps(row))
@@ -340,10 +375,16 @@ def main() -> None:
     rows = []
     names = selected(options.names, known)
     with ThreadPoolExecutor(2) as pool:
-        for name, row in zip(names, pool.map(lambda name: apart(lambda: works[options.verb](name)), names)):
+        for name, row in zip(
+            names, pool.map(lambda name: apart(lambda: works[options.verb](name)), names), strict=False
+        ):
             rows.append({"name": name, **row})
             if options.verb == "make":
-                print(name, row.get("died") or f"{len(row['captured'])} captured, {len(row['not_judged'])} not", flush=True)
+                print(
+                    name,
+                    row.get("died") or f"{len(row['captured'])} captured, {len(row['not_judged'])} not",
+                    flush=True,
+                )
                 continue
             whole = verdict(row)
             totals[whole] += 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/op-db.md and docs/op-db-measured.json from the results of `op_db.py score` and `op_db.py peer`.
 
-    op_db_table.py OURS.jsonl PEER.jsonl
+op_db_table.py OURS.jsonl PEER.jsonl
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def reason(row: dict) -> str:
 
 def table(ours: dict[str, dict], peer: dict[str, dict]) -> str:
     judged, theirs = verdicts(ours), verdicts(peer)
-    entries, samples = Counter(judged.values()), Counter(v for row in ours.values() for v in row.get("samples", {}).values())
+    entries, samples = (
+        Counter(judged.values()),
+        Counter(v for row in ours.values() for v in row.get("samples", {}).values()),
+    )
     lines = [
         "| | " + " | ".join(op_db.VERDICTS) + " | all |",
         "|---|" + "---|" * (len(op_db.VERDICTS) + 1),

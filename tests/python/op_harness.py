@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from modelexport import dynamic_recurrence
 from torch.utils import _pytree
 
+from modelexport import dynamic_recurrence
 from op_cases import Case
 
 #: Types that numpy and onnxruntime's Python interface cannot pass; they cross the border as float32.
@@ -31,7 +31,7 @@ class Wrapper(torch.nn.Module):
 
     def forward(self, *tensors):
         given = []
-        for tensor, dtype in zip(tensors, self.dtypes):
+        for tensor, dtype in zip(tensors, self.dtypes, strict=False):
             if dtype in NARROW:
                 tensor = tensor.to(dtype)
             elif dtype.is_complex:
@@ -78,8 +78,9 @@ def capture(case: Case) -> tuple[Wrapper, torch.export.ExportedProgram]:
     inputs = tuple(inward(tensor) for tensor in case.tensors)
     shapes = None
     if case.dynamic:
-        shapes = (tuple({axis: torch.export.Dim.DYNAMIC for axis in case.dynamic.get(i, {})} or None
-                        for i in range(len(inputs))),)
+        shapes = (
+            tuple(dict.fromkeys(case.dynamic.get(i, {}), torch.export.Dim.DYNAMIC) or None for i in range(len(inputs))),
+        )
     with torch.no_grad(), dynamic_recurrence():
         return module, torch.export.export(module, inputs, dynamic_shapes=shapes, strict=False)
 
@@ -94,8 +95,11 @@ def prepare(case: Case, folder: Path) -> Prepared:
                 feed = [inward(tensor) for tensor in tensors]
                 prepared.feeds.append(feed)
                 prepared.wanted.append(list(module(*(tensor.clone() for tensor in feed))))
-            prepared.dtypes = [leaf.dtype for leaf in _pytree.tree_leaves(case.call(*(t.clone() for t in case.tensors)))
-                               if isinstance(leaf, torch.Tensor)]
+            prepared.dtypes = [
+                leaf.dtype
+                for leaf in _pytree.tree_leaves(case.call(*(t.clone() for t in case.tensors)))
+                if isinstance(leaf, torch.Tensor)
+            ]
         prepared.program = program if case.is_first else None
         prepared.targets = all_targets(program.graph_module)
         folder.mkdir(parents=True)
@@ -115,8 +119,13 @@ def target_name(target) -> str:
 
 
 def all_targets(module: torch.fx.GraphModule) -> set[str]:
-    names = {target_name(node.target) for part in module.modules() if isinstance(part, torch.fx.GraphModule)
-             for node in part.graph.nodes if node.op == "call_function"}
+    names = {
+        target_name(node.target)
+        for part in module.modules()
+        if isinstance(part, torch.fx.GraphModule)
+        for node in part.graph.nodes
+        if node.op == "call_function"
+    }
     return names | {name.replace("_.", ".", 1) for name in names}
 
 
@@ -124,9 +133,22 @@ def export_all(prepared: list[tuple[Case, Prepared]], binary: str) -> None:
     """One run of the command line for each case and opset, several at a time."""
 
     def export(item):
-        case, ready, opset = item
-        run = subprocess.run([binary, "export", ready.folder / "model.pt2", "-o", ready.folder / f"{opset}.onnx",
-                              "--opset", str(opset), "-q"], capture_output=True, text=True, timeout=120)
+        _case, ready, opset = item
+        run = subprocess.run(
+            [
+                binary,
+                "export",
+                ready.folder / "model.pt2",
+                "-o",
+                ready.folder / f"{opset}.onnx",
+                "--opset",
+                str(opset),
+                "-q",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         ready.exported[opset] = run.stderr.strip() or f"exit status {run.returncode}" if run.returncode else ""
 
     work = [(case, ready, opset) for case, ready in prepared if not ready.error for opset in case.opsets]
@@ -147,15 +169,15 @@ def check(case: Case, ready: Prepared) -> None:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        for feed, wanted in zip(ready.feeds, ready.wanted):
+        for feed, wanted in zip(ready.feeds, ready.wanted, strict=True):
             names = [i.name for i in session.get_inputs()]
-            got = session.run(None, {name: tensor.numpy() for name, tensor in zip(names, feed)})
+            got = session.run(None, {name: tensor.numpy() for name, tensor in zip(names, feed, strict=False)})
             compare(case, opset, got, wanted, ready.dtypes)
 
 
 def compare(case: Case, opset: int, got: list, wanted: list, dtypes: list) -> None:
     assert len(got) == len(wanted), f"opset {opset}: {len(got)} outputs, PyTorch has {len(wanted)}"
-    for index, (have, want) in enumerate(zip(got, wanted)):
+    for index, (have, want) in enumerate(zip(got, wanted, strict=True)):
         where = f"opset {opset}, output {index}"
         want = want.detach() if isinstance(want, torch.Tensor) else torch.tensor(want)
         assert tuple(have.shape) == tuple(want.shape), f"{where}: shape {have.shape}, PyTorch {tuple(want.shape)}"
@@ -169,5 +191,11 @@ def compare(case: Case, opset: int, got: list, wanted: list, dtypes: list) -> No
         rtol = case.rtol or TOLERANCE.get(dtype, 5e-2 if dtype in NARROW else 1e-4)
         finite = want[torch.isfinite(want)].double().abs()
         scale = float(finite.max()) if finite.numel() else 1.0
-        np.testing.assert_allclose(have.astype(np.float64), want.double().numpy(), rtol=rtol,
-                                   atol=rtol * max(scale, 1e-3) * 0.1, equal_nan=True, err_msg=where)
+        np.testing.assert_allclose(
+            have.astype(np.float64),
+            want.double().numpy(),
+            rtol=rtol,
+            atol=rtol * max(scale, 1e-3) * 0.1,
+            equal_nan=True,
+            err_msg=where,
+        )

@@ -5,8 +5,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import foreign_graphs
 import onnx
+
+import foreign_graphs
 
 
 def runtime(level):
@@ -75,7 +76,7 @@ def measure(cli, original, names=tuple(TOOLS)):
             try:
                 TOOLS[name](tagged, made)
                 stripped = onnx.load(str(made))
-            except Exception as error:  # whatever a tool raises for a model that it does not take
+            except Exception as error:  # noqa: BLE001 (whatever a tool raises for a model that it does not take)
                 yield name, error
                 continue
             for node in foreign_graphs.nodes_of(stripped.graph):

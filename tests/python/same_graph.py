@@ -4,9 +4,10 @@ import ast
 import hashlib
 from pathlib import Path
 
-import foreign_graphs
 import numpy
 import onnx
+
+import foreign_graphs
 
 CLASSES = "pkg.torch.onnx.class_hierarchy"
 # Integers up to this number are shapes, axes and the like: structure. Others are weights, whose contents do not count.

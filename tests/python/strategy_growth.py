@@ -15,12 +15,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-import foreign_graphs
 import numpy as np
 import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import foreign_graphs
 import strategy_harness
 import support
-from onnx import TensorProto, helper, numpy_helper
 
 STRATEGIES = ["htp", "fx_graph", "enhanced_semantic", "usage_based", "retag"]
 WIDTH = 4

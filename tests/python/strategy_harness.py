@@ -24,8 +24,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import foreign_graphs
 import onnx
+
+import foreign_graphs
 import retag_tools
 import support
 
@@ -52,7 +53,7 @@ def make(options):
                 model, args, kwargs = builder.build(name)
                 with torch.no_grad():
                     step(model, args, kwargs, folder / what)
-            except Exception as error:  # torch cannot export some models in some ways
+            except Exception as error:  # noqa: BLE001 (torch cannot export some models in some ways)
                 print(f"{name} {what}: {str(error)[:200]}", flush=True)
 
 
@@ -173,7 +174,7 @@ def measure(options):
                         print(f"{name} retag {tool}: {str(score)[:120]}")
                     else:
                         add(name, "retag", tool, "tagged file", score)
-        except Exception as error:  # one model must not end the measurement
+        except Exception as error:  # noqa: BLE001 (one model must not end the measurement)
             print(f"{name}: {str(error)[:400]}", flush=True)
     if options.results:
         write_results(options.results, {"versions": versions(), "rows": results})
@@ -255,7 +256,9 @@ def main():
     command = commands.add_parser("measure", help="tag the graphs and score the tags")
     command.add_argument("names", nargs="*", help="models; all of the folder if none is named")
     command.add_argument("--cases", type=Path, required=True)
-    command.add_argument("--cli", default=None, help="the command to measure (default: this repository's release build)")
+    command.add_argument(
+        "--cli", default=None, help="the command to measure (default: this repository's release build)"
+    )
     command.add_argument("--strategy", action="append", help="only this one (repeat for more)")
     command.add_argument("--results", type=Path, help="write all scores to this file")
     command.add_argument("--add", action="store_true", help="keep what the file of results has already")

@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 
-import branch_models
-import modelexport
 import onnx
 import pytest
-import support
 import torch
+
+import branch_models
+import modelexport
+import support
 from branch_models import MODELS, Truth, truth
 from exported import Exported, all_nodes
 
@@ -37,7 +38,9 @@ class Told:
         first = {module: path for path, module in reversed(list(model.named_modules(remove_duplicate=False)))}
         self._name = {path: first[module] for path, module in model.named_modules(remove_duplicate=False)}
         self.nodes = sidecar["nodes"]
-        self.work = {(self._name[node["module"]], operator(node["source"])) for node in self.nodes if node.get("source")}
+        self.work = {
+            (self._name[node["module"]], operator(node["source"])) for node in self.nodes if node.get("source")
+        }
         self.methods = Counter(node["method"] for node in self.nodes)
         self.calls = Counter()
         for module in sidecar["modules"]:
@@ -104,8 +107,10 @@ def test_an_archive_without_stacks_tells_what_its_parameters_do(build, tmp_path)
     found = Told(exported.sidecar, model)
     assert set(found.methods) <= {"direct", "parameter", "propagated"}
     assert [node["op_type"] for node in found.nodes] == [node["op_type"] for node in exact.nodes]
-    inside = {node.name for top in exported.model.graph.node for node in all_nodes(as_graph(top)) if node.name != top.name}
-    for node, wanted in zip(found.nodes, exact.nodes):
+    inside = {
+        node.name for top in exported.model.graph.node for node in all_nodes(as_graph(top)) if node.name != top.name
+    }
+    for node, wanted in zip(found.nodes, exact.nodes, strict=True):
         assert is_above(node["module"], wanted["module"]), (node, wanted)
         if node["name"] in inside:
             assert node["method"] != "direct", node
@@ -170,7 +175,8 @@ def test_the_tools_agree(build, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "build, path", [(branch_models.Experts, "experts.2"), (branch_models.Recurrence, "cell"), (branch_models.Each, "block")]
+    "build, path",
+    [(branch_models.Experts, "experts.2"), (branch_models.Recurrence, "cell"), (branch_models.Each, "block")],
 )
 def test_a_module_is_cut_out_of_its_branch(build, path, tmp_path):
     model = build_model(build)

@@ -3,17 +3,17 @@
 import re
 import warnings
 
-import decompositions
-import library_ops  # noqa: F401 (its operators)
 import numpy as np
 import onnx
 import pytest
-import support
 import torch
-from exported import Exported
 from torch import nn
 
+import decompositions
+import library_ops  # noqa: F401 (its operators)
 import modelexport
+import support
+from exported import Exported
 from modelexport import _native
 
 mine = torch.ops.mine
@@ -85,7 +85,12 @@ def test_only_what_has_no_row_is_decomposed_and_stays_in_its_module():
     assert {name: after[name] for name in before} == before
     new = {name: after[name][0] for name in after if name not in before}
     # The last one has the name of what it replaces; none of them is decomposed further.
-    assert list(new.values()) == ["aten.linear.default", "aten.layer_norm.default", "aten.gelu.default", "aten.mul.Tensor"]
+    assert list(new.values()) == [
+        "aten.linear.default",
+        "aten.layer_norm.default",
+        "aten.gelu.default",
+        "aten.mul.Tensor",
+    ]
     assert list(new)[-1] == "block"
     for node in calls(made):
         if node.name in new:
@@ -130,10 +135,14 @@ KINDS = pytest.mark.parametrize(
         pytest.param(lambda x: (mine.halves(x)[1], x + 1), id="one of several results"),
         pytest.param(lambda x: mine.with_constant(x), id="a constant"),
         pytest.param(lambda x: (mine.itself(x), x + 1), id="its input"),
-        pytest.param(lambda x: (mine.rows(x + 1, x.shape[0] * 2, x), mine.rows(x, 3, x)), id="a size, and what is not read"),
+        pytest.param(
+            lambda x: (mine.rows(x + 1, x.shape[0] * 2, x), mine.rows(x, 3, x)), id="a size, and what is not read"
+        ),
         pytest.param(lambda x: x + mine.table(4), id="without tensors"),
         pytest.param(lambda x: (mine.check(x), x + 1)[1], id="without results"),
-        pytest.param(lambda x: torch.cond(x.sum() > 0, lambda a: mine.inner(a), lambda a: a + 1, (x,)), id="in a branch"),
+        pytest.param(
+            lambda x: torch.cond(x.sum() > 0, lambda a: mine.inner(a), lambda a: a + 1, (x,)), id="in a branch"
+        ),
         pytest.param(lambda x: (mine.bump_(x + 0, 2.0).add_(1), mine.bump(x, 3.0)), id="in place"),
         pytest.param(lambda x: torch.atan(x + 2, out=torch.empty_like(x)), id="out"),
         pytest.param(lambda x: mine.twice_(x + 1), id="in place without another form"),
@@ -239,11 +248,15 @@ def test_the_report_says_why_an_operator_is_not_decomposed(tmp_path):
 
 def test_a_decomposition_that_depends_on_a_dynamic_size_is_refused(tmp_path):
     assert_exported(Calls(lambda x: mine.same_batch(x)), x_of(), tmp_path / "static.onnx")
-    captured = torch.export.export(Calls(lambda x: x + 1), (x_of(),), dynamic_shapes=(({0: torch.export.Dim.DYNAMIC},),))
+    captured = torch.export.export(
+        Calls(lambda x: x + 1), (x_of(),), dynamic_shapes=(({0: torch.export.Dim.DYNAMIC},),)
+    )
     # The capture itself asks for the size and would fix it; a program may be made in other ways.
     (add,) = calls(captured)
     add.target, add.args = mine.same_batch.default, add.args[:1]
-    with pytest.warns(UserWarning, match=r"not decomposed: torch's decomposition of it holds for some sizes only: .* > 100"):
+    with pytest.warns(
+        UserWarning, match=r"not decomposed: torch's decomposition of it holds for some sizes only: .* > 100"
+    ):
         assert [node.target for node in calls(modelexport.decompose(captured))] == [mine.same_batch.default]
 
 
@@ -251,7 +264,8 @@ def test_decompose_warns_of_what_stays(tmp_path):
     captured = torch.export.export(Calls(lambda x: mine.opaque(x) + mine.inner(x)), (x_of(),))
     with pytest.warns(UserWarning, match="mine.opaque.default is not decomposed: torch has no decomposition of it"):
         made = modelexport.decompose(captured)
-    assert [str(node.target) for node in calls(made)][0] == "mine.opaque.default" and len(calls(made)) == 4
+    assert next(str(node.target) for node in calls(made)) == "mine.opaque.default"
+    assert len(calls(made)) == 4
     with pytest.raises(ValueError, match="opset 99 cannot be produced"):
         modelexport.decompose(captured, opset_version=99)
 
@@ -265,7 +279,9 @@ def test_the_report_of_an_archive_names_a_call_that_works(tmp_path):
     torch.export.save(torch.export.export(model, (x,)), tmp_path / "model.pt2")
     ended = support.modelexport("export", tmp_path / "model.pt2", "-o", tmp_path / "m.onnx", "--opset", "18", expect=1)
     report = re.sub(r'File "[^"]*", line \d+', 'File "…"', ended.stderr)
-    call = 'torch.export.save(modelexport.decompose(torch.export.load("model.pt2"), opset_version=18), "decomposed.pt2")'
+    call = (
+        'torch.export.save(modelexport.decompose(torch.export.load("model.pt2"), opset_version=18), "decomposed.pt2")'
+    )
     assert report.endswith(
         "1 operator cannot be exported at opset 18:\n"
         "  mine.block.default (1 use)\n"

@@ -1,11 +1,11 @@
 """Every fixture, exported: accepted by the checker, PyTorch's numbers, a tag on every node, the same bytes twice."""
 
-import pytest
-import support
-import torch
-from exported import Exported, readers
-
 import _common
+import pytest
+import torch
+
+import support
+from exported import Exported, readers
 
 OPSETS = (14, 17, 18, 20, 23, 24)
 
@@ -51,7 +51,9 @@ def test_dynamic_dimensions_get_the_names_of_the_user(tmp_path):
     given = [f"--dim-name=tokens:{axis}={name}" for axis, name in wanted["tokens"].items()]
     exported = Exported.export(fixture.program, tmp_path / "model.onnx", *given)
     found = {
-        value.name: {str(axis): dim.dim_param for axis, dim in enumerate(value.type.tensor_type.shape.dim) if dim.dim_param}
+        value.name: {
+            str(axis): dim.dim_param for axis, dim in enumerate(value.type.tensor_type.shape.dim) if dim.dim_param
+        }
         for value in exported.model.graph.input
     }
     assert found == wanted

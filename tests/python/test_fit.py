@@ -5,13 +5,14 @@ import pickle
 from dataclasses import dataclass
 from pathlib import Path
 
-import foreign_graphs
-import modelexport
 import onnx
 import pytest
-import support
 import torch
 from torch import nn
+
+import foreign_graphs
+import modelexport
+import support
 
 
 class Layer(nn.Module):
@@ -53,9 +54,7 @@ def make(model, folder, width=16) -> Made:
         modelexport.TracingHierarchyBuilder().trace_model_execution(model, inputs).to_json(folder / "trace.json")
         program = torch.export.export(model, inputs)
         torch.export.save(program, folder / "model.pt2")
-        torch.onnx.export(
-            program, inputs, folder / "dynamo.onnx", dynamo=True, external_data=False, verbose=False
-        )
+        torch.onnx.export(program, inputs, folder / "dynamo.onnx", dynamo=True, external_data=False, verbose=False)
         torch.onnx.export(model, inputs, folder / "torchscript.onnx", dynamo=False)
     foreign_graphs.write(foreign_graphs.blind(onnx.load(folder / "dynamo.onnx")), folder / "blind.onnx")
     support.modelexport("tag", folder / "dynamo.onnx", "-o", folder / "tagged.onnx")
@@ -83,9 +82,7 @@ GRAPHS = ["dynamo.onnx", "torchscript.onnx", "blind.onnx"]
 
 
 def tag(graph, evidence, target, *options):
-    done = support.run(
-        "tag", graph, "--evidence", evidence, "-o", target, "--format", "json", *options
-    )
+    done = support.run("tag", graph, "--evidence", evidence, "-o", target, "--format", "json", *options)
     return done, json.loads(done.stdout)
 
 
@@ -95,7 +92,8 @@ def test_evidence_of_the_model_fits(net, graph, evidence, tmp_path):
     done, told = tag(net / graph, net / evidence, tmp_path / "out.onnx")
     assert done.returncode == 0, done.stderr
     fit = told["fit"]
-    assert fit["score"] >= fit["threshold"] and fit["contradictions"] == 0
+    assert fit["score"] >= fit["threshold"]
+    assert fit["contradictions"] == 0
     recorded = json.loads((tmp_path / "out_hierarchy.json").read_text())["statistics"]["fit"]
     assert recorded == fit
 
@@ -106,8 +104,10 @@ def test_evidence_of_another_model_is_refused(net, other, graph, evidence, tmp_p
     for here, there in ((net, other), (other, net)):
         done, told = tag(here / graph, there / evidence, tmp_path / "out.onnx")
         assert done.returncode == 1, told["fit"]
-        assert not told["tagged"] and told["fit"]["score"] < told["fit"]["threshold"]
-        assert "is evidence of another model" in done.stderr and told["fit"]["reasons"][0] in done.stderr
+        assert not told["tagged"]
+        assert told["fit"]["score"] < told["fit"]["threshold"]
+        assert "is evidence of another model" in done.stderr
+        assert told["fit"]["reasons"][0] in done.stderr
         assert "--force" in done.stderr
         assert list(tmp_path.iterdir()) == []
 
@@ -115,7 +115,8 @@ def test_evidence_of_another_model_is_refused(net, other, graph, evidence, tmp_p
 def test_force_writes_tags_of_low_confidence_and_validate_tells(net, other, tmp_path):
     target = tmp_path / "out.onnx"
     done, told = tag(net / "blind.onnx", other / "trace.json", target, "--force")
-    assert done.returncode == 0 and told["fit"]["forced"]
+    assert done.returncode == 0
+    assert told["fit"]["forced"]
     sidecar = json.loads((tmp_path / "out_hierarchy.json").read_text())
     assert sidecar["statistics"]["fit"]["forced"]
     assert max(node["confidence"] for node in sidecar["nodes"]) == pytest.approx(0.1)
@@ -146,13 +147,15 @@ def test_the_summary_tells_fit_and_who_placed_the_nodes(net, tmp_path):
     done = support.modelexport("tag", net / "dynamo.onnx", "-o", tmp_path / "a.onnx", "--evidence", net / "model.pt2")
     lines = {line.split()[0]: line.split(maxsplit=1)[1] for line in done.stdout.splitlines() if line.split()}
     assert lines["fit"].startswith("100%: 14 of 14 parameters, ")
-    assert " by evidence, " in lines["placed"] and lines["placed"].endswith(" by their neighbours")
+    assert " by evidence, " in lines["placed"]
+    assert lines["placed"].endswith(" by their neighbours")
 
 
 def test_the_strategy_that_places_most_nodes_is_taken(net, tmp_path):
     _, told = tag(net / "torchscript.onnx", net / "model.pt2", tmp_path / "a.onnx")
     placed = {one["strategy"]: one["placed"] for one in told["tried"]}
-    assert told["strategy"] == "enhanced_semantic" and placed["enhanced_semantic"] > placed["fx_graph"]
+    assert told["strategy"] == "enhanced_semantic"
+    assert placed["enhanced_semantic"] > placed["fx_graph"]
     compared = modelexport.strategies(net / "torchscript.onnx", evidence=net / "model.pt2")
     assert compared["recommendation"]["strategy"] == "enhanced_semantic"
     assert compared["recommendation"]["tried"] == told["tried"]
@@ -166,10 +169,7 @@ def test_the_strategy_that_places_most_nodes_is_taken(net, tmp_path):
 def test_scopes_in_node_names_are_enough(net, tmp_path):
     told = modelexport.tag(net / "torchscript.onnx", tmp_path / "a.onnx")
     assert (told["evidence_kind"], told["strategy"]) == ("scopes", "enhanced_semantic")
-    nodes = {
-        node["name"]: node["path"]
-        for node in json.loads((tmp_path / "a_hierarchy.json").read_text())["nodes"]
-    }
+    nodes = {node["name"]: node["path"] for node in json.loads((tmp_path / "a_hierarchy.json").read_text())["nodes"]}
     assert nodes["/layers.1/up/MatMul"] == "/Module/layers.1/up"
     assert modelexport.validate(tmp_path / "a.onnx")["findings"] == []
     # What was told by path does not contradict the classes that evidence knows.
@@ -186,7 +186,8 @@ def test_a_file_that_lost_half_of_its_tags_says_so(net, tmp_path):
     half = tmp_path / "half.onnx"
     onnx.save(model, half)
     findings = [finding for finding in modelexport.validate(half)["findings"] if finding["check"] == "partly-tagged"]
-    assert len(findings) == 1 and "--from" in findings[0]["message"]
+    assert len(findings) == 1
+    assert "--from" in findings[0]["message"]
     assert "--from" in modelexport.analyze(half)["diagnosis"]["text"]
     assert "--from" in support.modelexport("tag", half, "-o", tmp_path / "own.onnx").stdout
     done = support.modelexport("tag", half, "-o", tmp_path / "back.onnx", "--from", net / "tagged.onnx").stdout
@@ -205,7 +206,8 @@ def test_python_raises_and_shows_the_fit(net, other, tmp_path):
     mapper = modelexport.SemanticMapper(net / "blind.onnx", other / "trace.json", force=True)
     assert max(node["confidence"] for node in mapper.map_all_nodes().values()) == pytest.approx(0.1)
     right = modelexport.SemanticMapper(net / "torchscript.onnx", net / "model.pt2", None)
-    assert right.fit["score"] == 1.0 and right.hierarchy["strategy"] == "enhanced_semantic"
+    assert right.fit["score"] == 1.0
+    assert right.hierarchy["strategy"] == "enhanced_semantic"
 
 
 def test_the_exporter_shows_the_fit(tmp_path):

@@ -2,12 +2,12 @@
 
 import zipfile
 
+import _common
 import pytest
-import support
 import torch
 from torch.utils import _pytree
 
-import _common
+import support
 
 SIZE_LIMIT = 3_000_000
 

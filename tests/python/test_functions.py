@@ -2,6 +2,7 @@
 
 import onnx
 import pytest
+
 import support
 from exported import Exported
 

@@ -2,16 +2,20 @@
 
 import json
 
-import modelexport
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-import python_models
 import torch
 
+import modelexport
+import python_models
+
 OVER_TORCH = ["htp", "fx_graph", "enhanced_semantic", "usage_based"]
-ROUTES = [("native", "dynamo"), *((strategy, exporter) for strategy in OVER_TORCH for exporter in ("dynamo", "torchscript"))]
+ROUTES = [
+    ("native", "dynamo"),
+    *((strategy, exporter) for strategy in OVER_TORCH for exporter in ("dynamo", "torchscript")),
+]
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +71,20 @@ def test_choices_of_tags_reach_the_file(stack, tmp_path):
         exporter.export(model, x, tmp_path / "m.onnx")
         nodes = onnx.load(tmp_path / "m.onnx").graph.node
         paths = {json.loads(node.doc_string)["hierarchy_path"] for node in nodes}
-        assert "/Stack/Block/Linear" in paths and not any("LayerNorm" in path for path in paths)
+        assert "/Stack/Block/Linear" in paths
+        assert not any("LayerNorm" in path for path in paths)
         assert not any(entry.key.startswith("modelexport.") for node in nodes for entry in node.metadata_props)
 
 
 def test_wrong_choices_and_files_that_exist_are_refused(stack, tmp_path):
     model, x = stack
-    with pytest.raises(ValueError, match="expected one of native, htp, fx_graph, enhanced_semantic, usage_based, not 'fx'"):
+    with pytest.raises(
+        ValueError, match="expected one of native, htp, fx_graph, enhanced_semantic, usage_based, not 'fx'"
+    ):
         modelexport.HierarchyExporter(strategy="fx")
     for strategy in ("native", "usage_based"):
         (tmp_path / "m.onnx").write_text("mine")
-        with pytest.raises(FileExistsError, match="m.onnx"):
+        with pytest.raises(FileExistsError, match=r"m.onnx"):
             modelexport.HierarchyExporter(strategy=strategy).export(model, x, tmp_path / "m.onnx", overwrite=False)
         assert (tmp_path / "m.onnx").read_text() == "mine"
 
@@ -87,7 +94,8 @@ def test_a_pass_that_fails_leaves_nothing(tmp_path):
     for strategy in ("native", "htp"):
         with pytest.raises(RuntimeError, match="forward does not like this"):
             modelexport.HierarchyExporter(strategy=strategy).export(model, torch.randn(2, 8), tmp_path / "m.onnx")
-    assert not list(tmp_path.iterdir()) and not hasattr(model, "seen")
+    assert not list(tmp_path.iterdir())
+    assert not hasattr(model, "seen")
 
 
 @pytest.mark.parametrize("strategy", OVER_TORCH)
@@ -101,7 +109,8 @@ def test_a_mapper_knows_every_node_and_module(strategy, exported, stack):
     assert set(mapper.module_tags()) == {name for name, _ in stack[0].named_modules()}
     for node in mapped.values():
         assert set(node) == {"path", "tags", "module", "method", "confidence"}
-        assert node["path"] in node["tags"] and 0 <= node["confidence"] <= 1
+        assert node["path"] in node["tags"]
+        assert 0 <= node["confidence"] <= 1
     assert {"first", "second"} <= {node["module"].split(".")[0] for node in mapped.values()}
 
 
@@ -118,5 +127,5 @@ def test_evidence_that_does_not_fit_is_told(exported):
         modelexport.SemanticMapper(path, metadata, strategy="fx_graph").map_all_nodes()
     with pytest.raises(ValueError, match="strategy: expected one of htp"):
         modelexport.SemanticMapper(path, metadata, strategy="guess")
-    with pytest.raises(FileNotFoundError, match="none.pt2"):
+    with pytest.raises(FileNotFoundError, match=r"none.pt2"):
         modelexport.SemanticMapper(path, path.with_name("none.pt2"), strategy="fx_graph").map_all_nodes()

@@ -2,13 +2,14 @@
 
 import json
 
-import modelexport
 import numpy
 import onnxruntime
 import pytest
-import support
 import torch
 from safetensors.torch import save_file
+
+import modelexport
+import support
 
 
 def save_sharded(tensors: dict, folder, shards: int) -> None:
@@ -66,7 +67,8 @@ def test_a_model_on_meta_runs_from_its_shards_with_the_numbers_of_pytorch(tmp_pa
     assert all(parameter.is_meta for parameter in model.parameters()), "the model is as it was"
     listed = modelexport.weights(result.path)
     locations = {weight["location"] for weight in listed["weights"] if weight["location"]}
-    assert listed["fine"] and locations == {f"model-{i}-of-00003.safetensors" for i in ["00001", "00002", "00003"]}
+    assert listed["fine"]
+    assert locations == {f"model-{i}-of-00003.safetensors" for i in ["00001", "00002", "00003"]}
     assert (tmp_path / "model.onnx").stat().st_size < 200_000
 
 
@@ -149,7 +151,7 @@ def test_a_table_without_contents_is_named(tables):
     folder, x, _ = tables
     with torch.device("meta"):
         model = Tables().eval()
-    with pytest.raises(ValueError, match="1 weight differ.*\n  table: is not saved with the model and was captured"):
+    with pytest.raises(ValueError, match=r"1 weight differ.*\n  table: is not saved with the model and was captured"):
         modelexport.export(model, (x,), folder / "model.onnx", weights_from=folder / "hub")
     assert not (folder / "model.onnx").exists()
 
@@ -163,7 +165,7 @@ def test_without_files_the_weights_are_missed(tables):
 
 
 def test_a_folder_without_configuration_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="has no config.json"):
+    with pytest.raises(ValueError, match=r"has no config.json"):
         modelexport.meta_model(tmp_path)
 
 

@@ -1,12 +1,13 @@
 """Live models of the command line, from what the user typed to the file: sources, inputs, dynamic axes, errors."""
 
-import live_models
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 import torch
 import transformers
+
+import live_models
 from modelexport.live import job, sources
 
 FACTORY = "live_factory_of_a_test"
@@ -76,7 +77,10 @@ def test_text_goes_through_the_tokenizer(encoder, tmp_path):
 def test_inputs_are_described_by_shape_by_name_or_made(encoder, tmp_path):
     assert export(encoder, tmp_path, input_shape=["1,7"]) == {"input_ids": [1, 7]}
     described = ["input_ids:[3,5]:int64", "attention_mask:[3,5]:int64"]
-    assert export(encoder, tmp_path, inputs=described, overwrite=True) == {"input_ids": [3, 5], "attention_mask": [3, 5]}
+    assert export(encoder, tmp_path, inputs=described, overwrite=True) == {
+        "input_ids": [3, 5],
+        "attention_mask": [3, 5],
+    }
     assert export(encoder, tmp_path, overwrite=True) == {"input_ids": [1, 16], "attention_mask": [1, 16]}
 
 
@@ -97,7 +101,7 @@ def test_axes_are_dynamic_also_where_the_example_has_one_element(encoder, tmp_pa
     names = {"0": "batch", "-1": "sequence"}
     axes = {"input_ids": names, "attention_mask": names, "token_type_ids": names, "last_hidden_state": {"0": "batch"}}
     sizes = export(encoder, tmp_path, input_text=["hello world"], dynamic_axes=axes)
-    assert sizes == dict.fromkeys(["input_ids", "attention_mask", "token_type_ids"], ["batch", "sequence"])
+    assert sizes == {key: ["batch", "sequence"] for key in ["input_ids", "attention_mask", "token_type_ids"]}
     inputs = {"input_ids": torch.randint(0, 9, (3, 11)), "attention_mask": torch.ones(3, 11, dtype=torch.int64)}
     inputs["token_type_ids"] = torch.zeros(3, 11, dtype=torch.int64)
     model = transformers.BertModel.from_pretrained(encoder).eval()
@@ -118,14 +122,17 @@ def test_models_of_several_parts_need_no_description(build, tmp_path):
     job.run(request(tmp_path / "model", tmp_path / "m.onnx"), steps.append)
     assert steps == ["load", "trace", "export", "tag", "write"]
     outputs = [value.name for value in onnx.load(tmp_path / "m.onnx").graph.output]
-    assert outputs and not any(name.startswith("past_key_values") for name in outputs)
+    assert outputs
+    assert not any(name.startswith("past_key_values") for name in outputs)
 
 
 def test_settings_of_parts_are_those_of_the_whole():
     model = live_models.encoder_decoder()
     sources.leave_caches_out(model)
     with torch.no_grad():
-        result = model(input_ids=torch.ones(1, 3, dtype=torch.int64), decoder_input_ids=torch.ones(1, 2, dtype=torch.int64))
+        result = model(
+            input_ids=torch.ones(1, 3, dtype=torch.int64), decoder_input_ids=torch.ones(1, 2, dtype=torch.int64)
+        )
     assert "past_key_values" not in result
 
 
@@ -135,7 +142,10 @@ def test_settings_of_parts_are_those_of_the_whole():
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"inputs": ["input_ids"]}, r"--inputs input_ids: expected NAME:\[SIZES\]:TYPE, such as input_ids:\[1,128\]:int64"),
+        (
+            {"inputs": ["input_ids"]},
+            r"--inputs input_ids: expected NAME:\[SIZES\]:TYPE, such as input_ids:\[1,128\]:int64",
+        ),
         ({"inputs": ["input_ids:[1,x,y]:int64"]}, r"--inputs input_ids:\[1,x,y\]:int64: expected sizes such as"),
         ({"inputs": ["input_ids:[1,8]:int65"]}, "'int65' is no element type of torch"),
         ({"inputs": ["ids:[1,8]:int64"]}, "--inputs: the model has no input 'ids'; it takes input_ids, attention_mask"),
@@ -162,12 +172,12 @@ def test_text_needs_a_tokenizer(factory, tmp_path):
 
 def test_files_of_inputs_are_checked(encoder, tmp_path):
     (tmp_path / "no.npz").write_text("no archive")
-    with pytest.raises(ValueError, match="no.npz: cannot be read as an .npz file of plain arrays"):
+    with pytest.raises(ValueError, match=r"no.npz: cannot be read as an .npz file of plain arrays"):
         export(encoder, tmp_path, inputs_from=str(tmp_path / "no.npz"))
     np.savez(tmp_path / "other.npz", words=np.ones((1, 2), np.int64))
-    with pytest.raises(ValueError, match="other.npz: the model has no input 'words'; it takes input_ids"):
+    with pytest.raises(ValueError, match=r"other.npz: the model has no input 'words'; it takes input_ids"):
         export(encoder, tmp_path, inputs_from=str(tmp_path / "other.npz"))
-    with pytest.raises(FileNotFoundError, match="none.npz"):
+    with pytest.raises(FileNotFoundError, match=r"none.npz"):
         export(encoder, tmp_path, inputs_from=str(tmp_path / "none.npz"))
 
 
@@ -185,7 +195,7 @@ def test_factories_that_give_no_model_are_told(factory, tmp_path):
 
 def test_folders_without_a_model_are_told(tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="empty: has no config.json, so it is no folder of a Hugging Face model"):
+    with pytest.raises(ValueError, match=r"empty: has no config.json, so it is no folder of a Hugging Face model"):
         export(tmp_path / "empty", tmp_path)
 
 

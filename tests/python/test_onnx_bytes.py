@@ -12,6 +12,7 @@ from pathlib import Path
 import onnx
 import pytest
 from onnx.backend.test.case.node import collect_testcases
+
 from support import ROOT
 
 GROUPS = ["backend", "node", "unknown_fields", "odd_encoding", "own_texts"]

@@ -2,21 +2,56 @@
 
 import json
 
-import op_db
 import pytest
+
+import op_db
 import support
 
 MEASURED = json.loads((support.ROOT / "docs" / "op-db-measured.json").read_text())
 
 #: What users ask for most, and where results were once wrong.
-SELECTION = """
-    addmm addr angle block_diag broadcast_tensors cartesian_prod column_stack diagflat fft.fftshift fft.hfft gradient
-    index_add index_put index_reduce.amax linalg.cholesky linalg.det linalg.inv linalg.matrix_power linalg.solve
-    linalg.solve_triangular linalg.vecdot masked.cumprod masked_fill masked_scatter masked_select nanquantile
-    nn.functional.adaptive_avg_pool3d nn.functional.conv_transpose2d nn.functional.cosine_embedding_loss
-    nn.functional.group_norm nn.functional.huber_loss nn.functional.mse_loss nn.functional.pad.circular
-    nn.functional.smooth_l1_loss nn.functional.triplet_margin_loss renorm searchsorted stft var_mean.unbiased vsplit
-""".split()
+SELECTION = [
+    "addmm",
+    "addr",
+    "angle",
+    "block_diag",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "column_stack",
+    "diagflat",
+    "fft.fftshift",
+    "fft.hfft",
+    "gradient",
+    "index_add",
+    "index_put",
+    "index_reduce.amax",
+    "linalg.cholesky",
+    "linalg.det",
+    "linalg.inv",
+    "linalg.matrix_power",
+    "linalg.solve",
+    "linalg.solve_triangular",
+    "linalg.vecdot",
+    "masked.cumprod",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "nanquantile",
+    "nn.functional.adaptive_avg_pool3d",
+    "nn.functional.conv_transpose2d",
+    "nn.functional.cosine_embedding_loss",
+    "nn.functional.group_norm",
+    "nn.functional.huber_loss",
+    "nn.functional.mse_loss",
+    "nn.functional.pad.circular",
+    "nn.functional.smooth_l1_loss",
+    "nn.functional.triplet_margin_loss",
+    "renorm",
+    "searchsorted",
+    "stft",
+    "var_mean.unbiased",
+    "vsplit",
+]
 
 
 def pytest_generate_tests(metafunc):

@@ -15,8 +15,11 @@ CASES = {case.name: case for case in op_cases.load_all()}
 @pytest.fixture(scope="session")
 def prepared(request, tmp_path_factory):
     """All selected cases, captured and exported in one batch."""
-    names = [item.callspec.params["name"] for item in request.session.items
-             if getattr(item, "originalname", "") == "test_operator" and "name" in getattr(item, "callspec").params]
+    names = [
+        item.callspec.params["name"]
+        for item in request.session.items
+        if getattr(item, "originalname", "") == "test_operator" and "name" in item.callspec.params
+    ]
     root = tmp_path_factory.mktemp("ops")
     ready = {name: op_harness.prepare(CASES[name], root / str(i)) for i, name in enumerate(names)}
     op_harness.export_all([(CASES[name], one) for name, one in ready.items()], str(support.binary()))
@@ -41,7 +44,9 @@ def test_captured_calls_are_those_of_pytorch(prepared):
             continue
         if calls and calls[0] not in recorded:
             stale.append(calls[0])
-    assert not stale, "run `python tests/python/op_calls.py`, then `cargo insta test -p modelexport_lower`: " + "\n".join(stale)
+    assert not stale, (
+        "run `python tests/python/op_calls.py`, then `cargo insta test -p modelexport_lower`: " + "\n".join(stale)
+    )
 
 
 def registry() -> list[dict]:

@@ -2,11 +2,11 @@
 
 import json
 
+import _common
 import pytest
+
 import support
 from retag_tools import TOOLS
-
-import _common
 
 
 def torch_count(fixture) -> int:
@@ -44,9 +44,9 @@ def quantise_by_channel(source, target):
     quantize_dynamic(str(source), str(target), per_channel=True)
 
 
-TOOLS_HERE = {
-    name: TOOLS[name] for name in ("onnxruntime basic", "onnxruntime extended", "quantize_dynamic")
-} | {"quantize_dynamic by channel": quantise_by_channel}
+TOOLS_HERE = {name: TOOLS[name] for name in ("onnxruntime basic", "onnxruntime extended", "quantize_dynamic")} | {
+    "quantize_dynamic by channel": quantise_by_channel
+}
 
 
 @pytest.mark.parametrize("tool", TOOLS_HERE)

@@ -9,11 +9,12 @@ import sys
 import threading
 import time
 
-import modelexport
 import pytest
+import torch
+
+import modelexport
 import python_models
 import support
-import torch
 from modelexport import _native
 
 PACKAGE = support.ROOT / "python"
@@ -33,11 +34,14 @@ def stack() -> tuple[torch.nn.Module, torch.Tensor]:
 
 
 def test_importing_it_and_its_command_do_not_import_torch():
-    code = "import sys, modelexport; dir(modelexport); print([m for m in ('torch', 'numpy', 'onnx') if m in sys.modules])"
+    code = (
+        "import sys, modelexport; dir(modelexport); print([m for m in ('torch', 'numpy', 'onnx') if m in sys.modules])"
+    )
     assert python("-c", code).stdout == "[]\n"
     code = "import runpy, sys; sys.argv = ['modelexport', '--help']\ntry: runpy.run_module('modelexport', run_name='__main__')\nexcept SystemExit as e: print(e.code, 'torch' in sys.modules)"
     ended = python("-c", code)
-    assert ended.stdout.endswith("0 False\n") and "Usage: modelexport" in ended.stdout
+    assert ended.stdout.endswith("0 False\n")
+    assert "Usage: modelexport" in ended.stdout
 
 
 def test_the_command_of_the_package_is_that_of_the_binary():
@@ -54,12 +58,14 @@ def test_every_public_name_is_there():
     for name in modelexport.__all__:
         assert getattr(modelexport, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
-        modelexport.no_such_name
+        _ = modelexport.no_such_name
 
 
 def test_type_checkers_see_every_public_name():
     stub = ast.parse((PACKAGE / "modelexport" / "__init__.pyi").read_text())
-    imported = {alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    imported = {
+        alias.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     assert imported == modelexport._HOMES
     assert (PACKAGE / "modelexport" / "py.typed").exists()
     native = ast.parse((PACKAGE / "modelexport" / "_native.pyi").read_text())
@@ -81,10 +87,12 @@ def test_the_result_tells_what_was_made(tmp_path):
     assert [node["name"] for node in result.nodes] == [node.name for node in result.model_proto.graph.node]
     assert result.hierarchy == json.loads((tmp_path / "m_hierarchy.json").read_text())
     assert result.hierarchy["source"] == {"kind": "module", "torch_version": torch.__version__}
-    assert "first" in result.tree() and "norm" not in result.tree(depth=1)
+    assert "first" in result.tree()
+    assert "norm" not in result.tree(depth=1)
     assert repr(result).startswith(f"ExportResult({str(tmp_path / 'm.onnx')!r}, {len(result.nodes)} nodes")
     html = result._repr_html_()
-    assert html.count("<li>") == len(result.modules) and "<b>LayerNorm</b>" in html
+    assert html.count("<li>") == len(result.modules)
+    assert "<b>LayerNorm</b>" in html
     assert result.seconds["total"] >= result.seconds["capture"] > 0
 
 
@@ -107,7 +115,9 @@ def test_options_reach_the_file(tmp_path):
     assert proto.opset_import[0].version == 17
     assert not any(node.metadata_props for node in proto.graph.node)
     assert "/Stack/Block/Linear" in {node["path"] for node in result.nodes}
-    result = modelexport.export(model, x, tmp_path / "m.onnx", torch_nn_exceptions=["Linear"], embed="none", external_data=False)
+    result = modelexport.export(
+        model, x, tmp_path / "m.onnx", torch_nn_exceptions=["Linear"], embed="none", external_data=False
+    )
     assert "/Stack/Block.first/Linear" in {node["path"] for node in result.nodes}
     assert not any(node.doc_string for node in result.model_proto.graph.node)
 
@@ -134,20 +144,20 @@ def test_wrong_arguments_are_told(tmp_path):
     model, x = stack()
     f = tmp_path / "m.onnx"
     wrong = [
-        (TypeError, r"'opset_versoin'; did you mean 'opset_version'\?", dict(opset_versoin=17)),
-        (TypeError, "'dynamo' only as True", dict(dynamo=False)),
-        (ValueError, "opset 99 cannot be produced", dict(opset_version=99)),
-        (TypeError, "opset_version: expected a number", dict(opset_version="17")),
-        (ValueError, "weights \"nowhere\" is not known; there are embed, external", dict(weights="nowhere")),
-        (ValueError, "contradict each other: embed, external", dict(weights="embed", external_data=True)),
-        (ValueError, "modules \"some\" is not known; there are model, huggingface, all", dict(modules="some")),
-        (ValueError, "tag_format \"short\" is not known", dict(tag_format="short")),
-        (ValueError, "embed \"comment\" is not known", dict(embed="comment")),
-        (ValueError, r"2 names are given for 1 inputs \(x\)", dict(input_names=["a", "b"])),
-        (ValueError, "the output name \"\" is empty", dict(output_names=[""])),
-        (TypeError, "input_names: expected a list", dict(input_names="x")),
-        (ValueError, "give one of them", dict(dynamic_shapes={"x": {0: "b"}}, dynamic_axes={"x": [0]})),
-        (FileNotFoundError, "none.toml", dict(rules=tmp_path / "none.toml")),
+        (TypeError, r"'opset_versoin'; did you mean 'opset_version'\?", {"opset_versoin": 17}),
+        (TypeError, "'dynamo' only as True", {"dynamo": False}),
+        (ValueError, "opset 99 cannot be produced", {"opset_version": 99}),
+        (TypeError, "opset_version: expected a number", {"opset_version": "17"}),
+        (ValueError, 'weights "nowhere" is not known; there are embed, external', {"weights": "nowhere"}),
+        (ValueError, "contradict each other: embed, external", {"weights": "embed", "external_data": True}),
+        (ValueError, 'modules "some" is not known; there are model, huggingface, all', {"modules": "some"}),
+        (ValueError, 'tag_format "short" is not known', {"tag_format": "short"}),
+        (ValueError, 'embed "comment" is not known', {"embed": "comment"}),
+        (ValueError, r"2 names are given for 1 inputs \(x\)", {"input_names": ["a", "b"]}),
+        (ValueError, 'the output name "" is empty', {"output_names": [""]}),
+        (TypeError, "input_names: expected a list", {"input_names": "x"}),
+        (ValueError, "give one of them", {"dynamic_shapes": {"x": {0: "b"}}, "dynamic_axes": {"x": [0]}}),
+        (FileNotFoundError, "none.toml", {"rules": tmp_path / "none.toml"}),
     ]
     for kind, message, options in wrong:
         with pytest.raises(kind, match=message):
@@ -157,7 +167,7 @@ def test_wrong_arguments_are_told(tmp_path):
     for given in (None, 3):
         with pytest.raises(TypeError, match="f"):
             modelexport.export(model, x, given)
-    with pytest.raises(TypeError, match="expected an nn.Module, an ExportedProgram or the path"):
+    with pytest.raises(TypeError, match=r"expected an nn.Module, an ExportedProgram or the path"):
         modelexport.export(torch.relu, x, f)
     with pytest.raises(TypeError, match="ScriptModule"):
         modelexport.export(torch.jit.trace(model, x), x, f)
@@ -168,7 +178,7 @@ def test_wrong_arguments_are_told(tmp_path):
 
 def test_failures_of_files_are_the_usual_exceptions(tmp_path):
     model, x = stack()
-    with pytest.raises(FileNotFoundError, match="none.pt2"):
+    with pytest.raises(FileNotFoundError, match=r"none.pt2"):
         modelexport.export(tmp_path / "none.pt2", f=tmp_path / "m.onnx")
     with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
         modelexport.export(model, x, tmp_path / "none" / "m.onnx")
@@ -176,10 +186,10 @@ def test_failures_of_files_are_the_usual_exceptions(tmp_path):
     with pytest.raises(ValueError, match="is not a zip archive"):
         modelexport.export(tmp_path / "bad.pt2", f=tmp_path / "m.onnx")
     (tmp_path / "m_hierarchy.json").write_text("mine")
-    with pytest.raises(FileExistsError, match="m_hierarchy.json"):
+    with pytest.raises(FileExistsError, match=r"m_hierarchy.json"):
         modelexport.export(model, x, tmp_path / "m.onnx", overwrite=False)
     modelexport.export(model, x, tmp_path / "m.onnx")
-    with pytest.raises(FileExistsError, match="m.onnx"):
+    with pytest.raises(FileExistsError, match=r"m.onnx"):
         modelexport.export(model, x, tmp_path / "m.onnx", overwrite=False)
     with pytest.raises(ValueError, match="is a folder"):
         modelexport.export(tmp_path, f=tmp_path / "n.onnx")

@@ -1,14 +1,14 @@
 """`export_modules_as_functions`: modules as local functions, as older versions of `torch.onnx.export` had them."""
 
-import modelexport
+import _common
 import onnx
 import pytest
+import torch
+
+import modelexport
 import python_models
 import support
-import torch
 from exported import Exported
-
-import _common
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,8 @@ def test_functions_are_those_of_the_tool_and_compute_the_same(chosen, case, tmp_
     assert result.path.read_bytes() == (tmp_path / "tool.onnx").read_bytes()
 
     names = [function.name for function in result.model_proto.functions]
-    assert names and (chosen == "all" or names == [layer_class(case).__name__])
+    assert names
+    assert chosen == "all" or names == [layer_class(case).__name__]
     onnx.checker.check_model(result.path)
     assert modelexport.validate(result.path)["valid"]
     inputs = [_common.to_numpy(tensor) for tensor in _common.tensors((case.args, case.kwargs))]

@@ -4,9 +4,10 @@ import gc
 import resource
 from concurrent.futures import ThreadPoolExecutor
 
+import torch
+
 import modelexport
 import python_models
-import torch
 
 THREADS, EACH = 8, 20
 EXPORTS, WARM_UP = 300, 100

@@ -3,6 +3,7 @@
 import re
 
 import onnx
+
 import support
 
 
@@ -14,6 +15,7 @@ def test_the_quick_start_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     said = capsys.readouterr().out
-    assert "LayerNorm" in said and "belongs to /Sequential/Linear.0" in said
+    assert "LayerNorm" in said
+    assert "belongs to /Sequential/Linear.0" in said
     onnx.checker.check_model(tmp_path / "model.onnx", full_check=True)
     support.modelexport("export", tmp_path / "model.pt2", "-o", tmp_path / "again.onnx")

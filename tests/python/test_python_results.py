@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-import live_models
-import modelexport
 import onnxruntime
 import pytest
+import torch
+
+import live_models
+import modelexport
 import python_models
 import support
-import torch
 
 
 @dataclass
@@ -54,7 +55,10 @@ def test_caches_are_outputs_named_after_what_leads_to_them(build, tmp_path):
         wanted = model(**inputs)
     layer = wanted.past_key_values.self_attention_cache.layers[0]
     got = run(result.path, inputs)
-    names = ["last_hidden_state", *(f"past_key_values_self_attention_cache_layers_0_{part}" for part in ("keys", "values"))]
+    names = [
+        "last_hidden_state",
+        *(f"past_key_values_self_attention_cache_layers_0_{part}" for part in ("keys", "values")),
+    ]
     assert set(names) <= set(got)
     wanted = [wanted.last_hidden_state, layer.keys, layer.values]
     support.assert_all_close([got[name] for name in names], [tensor.numpy() for tensor in wanted], ["float32"] * 3)

@@ -1,14 +1,14 @@
 """The package and the archive are two ways to the same file; and the file computes what PyTorch does."""
 
-import modelexport
+import _common
 import onnx
 import pytest
+import torch
+
+import modelexport
 import python_models
 import support
-import torch
 from exported import Exported
-
-import _common
 
 
 def both_ways(model, args, kwargs, folder, dynamic_shapes=None) -> tuple[bytes, bytes]:
@@ -103,7 +103,12 @@ def test_names_of_dimensions_inputs_and_outputs_are_the_users(tmp_path):
         value.name: [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim]
         for value in [*graph.input, *graph.output]
     }
-    assert named == {"left": ["batch", "width"], "right": ["batch", 5], "joined": ["batch", "width + 5"], "sum_1": ["batch"]}
+    assert named == {
+        "left": ["batch", "width"],
+        "right": ["batch", 5],
+        "joined": ["batch", "width + 5"],
+        "sum_1": ["batch"],
+    }
     other = (torch.randn(4, 7), torch.randn(4, 5))
     assert_parity(result.path, model, other, {})
 
@@ -111,8 +116,12 @@ def test_names_of_dimensions_inputs_and_outputs_are_the_users(tmp_path):
 def test_the_older_dynamic_axes_and_the_shapes_of_a_program_name_dimensions(tmp_path):
     model, args = python_models.Sum(), (torch.randn(2, 3), torch.randn(2, 5))
     axes = {"left": {0: "batch"}, "y": {0: "batch"}, "joined": {0: "batch"}}
-    modelexport.export(model, args, tmp_path / "a.onnx", dynamic_axes=axes, input_names=["left"], output_names=["joined"])
-    program = torch.export.export(model, args, dynamic_shapes={"x": {0: torch.export.Dim("b")}, "y": {0: torch.export.Dim("b")}})
+    modelexport.export(
+        model, args, tmp_path / "a.onnx", dynamic_axes=axes, input_names=["left"], output_names=["joined"]
+    )
+    program = torch.export.export(
+        model, args, dynamic_shapes={"x": {0: torch.export.Dim("b")}, "y": {0: torch.export.Dim("b")}}
+    )
     modelexport.export(program, f=tmp_path / "b.onnx", dynamic_shapes={"x": {0: "batch"}})
     torch.export.save(program, tmp_path / "m.pt2")
     modelexport.export(tmp_path / "m.pt2", f=tmp_path / "c.onnx", dynamic_shapes={"x": {0: "batch"}})
@@ -137,6 +146,8 @@ def test_the_walk_leaves_a_node_that_it_does_not_know_to_torch(tmp_path, monkeyp
     monkeypatch.setattr(graph_json.GraphWriter, "_list", no_numbers)
     asked = []
     by_torch = graph_json.GraphWriter._by_torch
-    monkeypatch.setattr(graph_json.GraphWriter, "_by_torch", lambda self, node: asked.append(node) or by_torch(self, node))
+    monkeypatch.setattr(
+        graph_json.GraphWriter, "_by_torch", lambda self, node: asked.append(node) or by_torch(self, node)
+    )
     assert modelexport.export(model, x, tmp_path / "pieces.onnx").path.read_bytes() == whole
     assert {node.target for node in asked} == {torch.ops.aten.layer_norm.default}

@@ -2,11 +2,12 @@
 
 import random
 
-import modelexport
 import numpy as np
 import pytest
-import python_models
 import torch
+
+import modelexport
+import python_models
 
 
 class Snapshot:
@@ -15,7 +16,11 @@ class Snapshot:
     def __init__(self, model: torch.nn.Module):
         tensors = [*model.parameters(), *model.buffers()]
         hooks = [
-            {name: dict(table) for name, table in vars(module).items() if name.endswith("_hooks") and isinstance(table, dict)}
+            {
+                name: dict(table)
+                for name, table in vars(module).items()
+                if name.endswith("_hooks") and isinstance(table, dict)
+            }
             for module in model.modules()
         ]
         self.of = {
@@ -36,7 +41,11 @@ class Snapshot:
 
 
 def bits(tensor: torch.Tensor) -> bytes:
-    return tensor.detach().contiguous().view(torch.uint8).numpy().tobytes() if tensor.dim() else repr(tensor.item()).encode()
+    return (
+        tensor.detach().contiguous().view(torch.uint8).numpy().tobytes()
+        if tensor.dim()
+        else repr(tensor.item()).encode()
+    )
 
 
 ITEMS = list(Snapshot(torch.nn.Identity()).of)
@@ -88,7 +97,11 @@ ENDS = {
 }
 
 
-@pytest.fixture(scope="module", params=[(end, grad) for end in ENDS for grad in (True, False)], ids=lambda param: f"{param[0]}, grad {param[1]}")
+@pytest.fixture(
+    scope="module",
+    params=[(end, grad) for end in ENDS for grad in (True, False)],
+    ids=lambda param: f"{param[0]}, grad {param[1]}",
+)
 def snapshots(request, tmp_path_factory) -> tuple[Snapshot, Snapshot]:
     """Before and after a capture."""
     end, is_grad_enabled = request.param
@@ -117,5 +130,6 @@ def test_hooks_of_the_user_run(tmp_path):
     model.first.register_forward_hook(lambda *_: calls.append("after"))
     model.second.register_forward_pre_hook(lambda *_: calls.append("before"))
     result = modelexport.export(model, torch.randn(2, 8), tmp_path / "m.onnx")
-    assert calls.count("after") >= 2 and "before" in calls
+    assert calls.count("after") >= 2
+    assert "before" in calls
     assert result.coverage == 1.0

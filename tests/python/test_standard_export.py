@@ -1,14 +1,14 @@
 """torch's own exporters through `export_to_onnx`: the same files, also for models that want keyword arguments."""
 
-import modelexport
+import _common
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 import torch
-import traced_models
 
-import _common
+import modelexport
+import traced_models
 
 
 def run(path, feeds: dict[str, torch.Tensor]) -> list[np.ndarray]:
@@ -25,9 +25,12 @@ def test_torchscript_takes_keyword_arguments_without_a_prefix(name, tmp_path):
     names = {*dict(case.model.named_parameters()), *dict(case.model.named_buffers())}
     # What torch transposes or folds gets a name such as `onnx::MatMul_12`.
     found = {tensor.name for tensor in model.graph.initializer if "::" not in tensor.name}
-    assert found and found <= names, "parameters keep their names"
+    assert found, "parameters keep their names"
+    assert found <= names, "parameters keep their names"
     paths = {path.split(".")[0] for path, _ in case.model.named_modules() if path}
-    scopes = {node.name.split("/")[1] for node in model.graph.node if node.name.startswith("/") and node.name.count("/") > 1}
+    scopes = {
+        node.name.split("/")[1] for node in model.graph.node if node.name.startswith("/") and node.name.count("/") > 1
+    }
     assert scopes <= paths, "scopes begin at the model's own children"
     assert "forward" not in vars(case.model)
     for got, want in zip(run(path, case.kwargs), _common.eager(case, (), case.kwargs), strict=True):
@@ -64,7 +67,9 @@ def test_the_model_is_left_as_it_was(tmp_path):
     model, x = traced_models.Writing(), torch.randn(3, 4)
     before, given = {name: tensor.clone() for name, tensor in model.state_dict().items()}, x.clone()
     modelexport.export_to_onnx(model, x, tmp_path / "m.onnx", exporter="torchscript")
-    assert model.training and model.calls == 0 and torch.equal(x, given)
+    assert model.training
+    assert model.calls == 0
+    assert torch.equal(x, given)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 

@@ -3,15 +3,15 @@
 import json
 import random
 
-import modelexport
-import numpy as np
-import pytest
-import support
-import torch
-import traced_models
-
 import _common
 import _traces
+import numpy as np
+import pytest
+import torch
+
+import modelexport
+import support
+import traced_models
 
 SKIPPED = ("aten._assert_tensor_metadata.default", "aten.sym_size.int")
 
@@ -56,7 +56,8 @@ def test_committed_traces_are_what_the_builder_gives(name):
 def test_calls_of_one_instance_are_told_apart():
     metadata = trace(traced_models.Repeated(), torch.randn(2, 4))
     modules = {module["path"]: module for module in metadata.modules}
-    assert modules["block"]["aliases"] == ["again"] and modules["block"]["calls"] == 2
+    assert modules["block"]["aliases"] == ["again"]
+    assert modules["block"]["calls"] == 2
     assert modules["block.linear"]["aliases"] == ["again.linear"]
     assert modules["unused"] == {
         "path": "unused",
@@ -78,7 +79,8 @@ def test_tied_and_plain_tensors_have_names():
     assert parameters(metadata)["head.weight"]["tied_to"] == "embedding.weight"
     assert parameters(metadata)["scale"]["kind"] == "constant"
     origins = [metadata.tensors[each["tensor"]]["origin"] for op in metadata.ops for each in op["inputs"]]
-    assert origins.count({"parameter": "embedding.weight"}) == 2 and {"parameter": "scale"} in origins
+    assert origins.count({"parameter": "embedding.weight"}) == 2
+    assert {"parameter": "scale"} in origins
 
 
 def test_names_of_inputs_and_outputs_follow_their_structure():
@@ -102,7 +104,9 @@ def mixed_sum(array: np.ndarray) -> str:
         return f"{int((x ^ (x >> np.uint64(31))).sum(dtype=np.uint64)):016x}"
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int64", "uint8", "bool", "complex64", "complex128"]
+)
 def test_fingerprints_are_as_documented_and_survive_a_transposition(dtype):
     from modelexport.tracing.fingerprint import fingerprint
 
@@ -150,11 +154,13 @@ def test_a_model_that_writes_is_left_as_it_was():
     model.register_forward_hook(lambda module, args, result: result + 1)
     before, given = state(model), x.clone()
     metadata = modelexport.TracingHierarchyBuilder().trace_model_execution(model, x)
-    assert state(model) == before and model.calls == 0
+    assert state(model) == before
+    assert model.calls == 0
     assert torch.equal(x, given)
     mul = next(op for op in metadata.ops if op["target"] == "aten.mul_.Tensor")
     storages = [metadata.tensors[number]["storage"] for number in [*mul["mutates"], *mul["outputs"]]]
-    assert storages[0] == storages[1] and mul["mutates"] != mul["outputs"]
+    assert storages[0] == storages[1]
+    assert mul["mutates"] != mul["outputs"]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("forward fails"), KeyboardInterrupt()])

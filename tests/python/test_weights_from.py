@@ -6,9 +6,10 @@ import numpy
 import onnx
 import onnxruntime
 import pytest
-import support
 import torch
 from safetensors.torch import save_file
+
+import support
 
 
 class Model(torch.nn.Module):
@@ -59,13 +60,15 @@ def test_onnxruntime_reads_from_the_shards(checkpoint):
     folder, tokens, expected = checkpoint
     target = folder / "model.onnx"
     done = support.modelexport("export", folder / "meta.pt2", "-o", target, "--weights-from", folder / "hub")
-    assert "head.weight" in done.stderr and "model.embed.weight" in done.stderr
+    assert "head.weight" in done.stderr
+    assert "model.embed.weight" in done.stderr
     assert not (folder / "model.onnx.data").exists()
     onnx.checker.check_model(str(target))
     numpy.testing.assert_allclose(run(target, tokens), expected, rtol=1e-5, atol=1e-5)
     listed = json.loads(support.modelexport("weights", target, "--format", "json").stdout)
     locations = {weight["location"] for weight in listed["weights"] if weight["location"]}
-    assert listed["fine"] and locations == {"hub/one.safetensors", "hub/two.safetensors"}
+    assert listed["fine"]
+    assert locations == {"hub/one.safetensors", "hub/two.safetensors"}
 
 
 def test_weights_move_between_all_forms(checkpoint):
@@ -81,7 +84,8 @@ def test_weights_move_between_all_forms(checkpoint):
         support.modelexport("weights", source, *options, "-o", folder / name)
         source = folder / name
         numpy.testing.assert_allclose(run(source, tokens), expected, rtol=1e-5, atol=1e-5)
-    assert (folder / "external.onnx.data").exists() and not (folder / "back.onnx.data").exists()
+    assert (folder / "external.onnx.data").exists()
+    assert not (folder / "back.onnx.data").exists()
     assert (folder / "back.onnx").stat().st_size < (folder / "embedded.onnx").stat().st_size
 
 

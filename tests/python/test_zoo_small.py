@@ -1,13 +1,13 @@
 """Small public architectures of every family: captured, exported, checked, run, and traced back to their modules."""
 
-import modelexport
+import _common
 import pytest
-import support
 import torch
+
+import modelexport
+import support
 import zoo_small
 from exported import Exported, readers
-
-import _common
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,7 @@ def whisper_encoder() -> Built:
     from transformers import WhisperConfig
     from transformers.models.whisper.modeling_whisper import WhisperEncoder
 
-    config = WhisperConfig(
-        d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=64, num_mel_bins=16
-    )
+    config = WhisperConfig(d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=64, num_mel_bins=16)
     config.max_source_positions = 20
     return WhisperEncoder(config), (torch.randn(1, 16, 40),), {}
 

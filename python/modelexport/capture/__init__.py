@@ -73,7 +73,7 @@ def capture_program(program: ExportedProgram, dynamic_shapes: Any = None, *, mis
         if dynamic_shapes is not None:
             args, kwargs = program.example_inputs
             forward_arguments = program.module_call_graph[0].signature.forward_arg_names or ()
-            arguments = {**dict(zip(forward_arguments, args)), **kwargs}
+            arguments = {**dict(zip(forward_arguments, args, strict=False)), **kwargs}
             shapes.collect(arguments, dynamic_shapes, names)
         return _handed_over(program, "ExportedProgram", names, missing)
 

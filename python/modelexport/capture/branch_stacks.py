@@ -110,7 +110,7 @@ def _is_recorded(node: torch.fx.Node) -> bool:
 
 
 def _equal_parts_at_end(path: str, source: str) -> int:
-    pairs = zip(reversed(path.split(".")), reversed(source.split(".")))
+    pairs = zip(reversed(path.split(".")), reversed(source.split(".")), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 

@@ -88,7 +88,9 @@ class _Decomposer:
             try:
                 traced = self._expanded(node, [node.target])
                 if is_inner and traced.graph.find_nodes(op="get_attr"):
-                    raise NotDecomposed("torch's decomposition of it brings a constant into a graph inside the program's")
+                    raise NotDecomposed(
+                        "torch's decomposition of it brings a constant into a graph inside the program's"
+                    )
                 _splice(node, traced)
             except NotDecomposed as reason:
                 self.reasons.setdefault(str(node.target), str(reason))
@@ -143,7 +145,7 @@ class _Decomposer:
                 traced = make_fx(call, pre_dispatch=True)(*(given.meta["val"] for given in inputs))
         except NotDecomposed:
             raise
-        except Exception as error:  # noqa: BLE001 (whatever an operator raises)
+        except Exception as error:
             first = str(error).strip().partition("\n")[0]
             raise NotDecomposed(f"torch's decomposition of it fails: {type(error).__name__}: {first}") from error
         traced.graph.eliminate_dead_code()
@@ -291,7 +293,7 @@ def _splice(node: torch.fx.Node, traced: torch.fx.GraphModule) -> None:
     graph = node.graph
     shared = {"nn_module_stack": {}, **node.meta}
     inner_nodes = [inner for inner in traced.graph.nodes if inner.op != "output"]
-    moved = dict(zip(inner_nodes, node.all_input_nodes))
+    moved = dict(zip(inner_nodes, node.all_input_nodes, strict=False))
     with graph.inserting_before(node):
         for inner in inner_nodes[len(moved) :]:
             new = graph.node_copy(inner, moved.__getitem__)

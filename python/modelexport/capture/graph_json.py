@@ -151,7 +151,7 @@ class GraphWriter:
 
     def _symbolic_inputs(self, node: torch.fx.Node) -> list[dict[str, Any]]:
         names = _parameter_names(node.target)
-        return [_named(name, self._argument(arg), POSITIONAL) for name, arg in zip(names, node.args)]
+        return [_named(name, self._argument(arg), POSITIONAL) for name, arg in zip(names, node.args, strict=False)]
 
     def _inputs(self, node: torch.fx.Node) -> list[dict[str, Any]]:
         """What was given, by the names of the schema; what has its default is left out."""
@@ -282,9 +282,10 @@ class GraphWriter:
     def _values(self, items: Any, kinds: set[type]) -> dict[str, Any]:
         if kinds == {torch.fx.Node}:
             names = [self._value_name(item) for item in items]
-            if any(name not in self._tensors for name in names):
-                if all(name in self._sym_ints or name in self._sym_floats or name in self._sym_bools for name in names):
-                    return self._numbers(items)
+            numbers = (self._sym_ints, self._sym_floats, self._sym_bools)
+            has_tensors = all(name in self._tensors for name in names)
+            if not has_tensors and all(any(name in table for table in numbers) for name in names):
+                return self._numbers(items)
             return {"as_tensors": [{"name": name} for name in names]}
         if kinds <= {torch.fx.Node, type(None)}:
             return {

@@ -39,7 +39,9 @@ def without_meta(model: torch.nn.Module) -> Iterator[None]:
 
 def inputs_without_meta(inputs: Any) -> Any:
     """Example inputs, those of the meta device as hollow tensors."""
-    return pytree.tree_map(lambda leaf: hollow(leaf) if isinstance(leaf, torch.Tensor) and leaf.is_meta else leaf, inputs)
+    return pytree.tree_map(
+        lambda leaf: hollow(leaf) if isinstance(leaf, torch.Tensor) and leaf.is_meta else leaf, inputs
+    )
 
 
 def hollow(tensor: torch.Tensor) -> torch.Tensor:

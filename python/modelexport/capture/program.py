@@ -51,7 +51,7 @@ def user_inputs(program: ExportedProgram) -> list[torch.fx.Node]:
     """The placeholders of what the caller gives, in the order of the leaves of its arguments."""
     nodes = (node for node in program.graph.nodes if node.op == "placeholder")
     specs = program.graph_signature.input_specs
-    return [node for node, spec in zip(nodes, specs) if spec.kind is InputKind.USER_INPUT]
+    return [node for node, spec in zip(nodes, specs, strict=False) if spec.kind is InputKind.USER_INPUT]
 
 
 def _bytes(value: Any) -> bytes:
@@ -158,7 +158,9 @@ def _module_calls(program: ExportedProgram) -> tuple[list[dict[str, Any]], dict[
 
 
 def _named_tuples(spec: pytree.TreeSpec, found: dict[str, Any]) -> None:
-    if spec.type is not None and pytree.is_namedtuple_class(spec.context if isinstance(spec.context, type) else spec.type):
+    if spec.type is not None and pytree.is_namedtuple_class(
+        spec.context if isinstance(spec.context, type) else spec.type
+    ):
         kind = spec.context if isinstance(spec.context, type) else spec.type
         name = pytree.SUPPORTED_SERIALIZED_TYPES[kind].serialized_type_name
         found[name] = {"field_names": list(kind._fields)}

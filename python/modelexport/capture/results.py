@@ -8,7 +8,18 @@ import torch
 from torch.utils import _pytree as pytree
 
 # What may stand among the results of a captured program.
-_KNOWN = (torch.Tensor, int, float, bool, str, type(None), torch.SymInt, torch.SymFloat, torch.SymBool, torch.ScriptObject)
+_KNOWN = (
+    torch.Tensor,
+    int,
+    float,
+    bool,
+    str,
+    type(None),
+    torch.SymInt,
+    torch.SymFloat,
+    torch.SymBool,
+    torch.ScriptObject,
+)
 
 
 @contextmanager

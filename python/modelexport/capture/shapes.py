@@ -27,7 +27,7 @@ def collect(arguments: Mapping[str, Any], shapes: Any, names: AxisNames) -> None
         for name, shape in shapes.items():
             _collect(arguments.get(name), shape, names)
     elif isinstance(shapes, (tuple, list)):
-        for value, shape in zip(arguments.values(), shapes):
+        for value, shape in zip(arguments.values(), shapes, strict=False):
             _collect(value, shape, names)
 
 
@@ -48,7 +48,7 @@ def symbol_names(inputs: Sequence[Any], nodes: Sequence[torch.fx.Node], names: A
     An axis whose size is an expression (twice another, say) has no symbol of its own and keeps the expression.
     """
     found = {}
-    for value, node in zip(inputs, nodes):
+    for value, node in zip(inputs, nodes, strict=False):
         axes = names.get(id(value), {})
         fake = node.meta.get("val")
         for axis, name in axes.items() if isinstance(fake, torch.Tensor) else ():
@@ -62,7 +62,7 @@ def from_dynamic_axes(
     axes: Mapping[str, Any], arguments: Mapping[str, Any], input_names: Sequence[str]
 ) -> dict[str, Any]:
     """The older form `{"input": {0: "batch"}}` or `{"input": [0]}`, by the names of inputs, as dynamic shapes."""
-    by_name = dict(zip(input_names, arguments))
+    by_name = dict(zip(input_names, arguments, strict=False))
     shapes: dict[str, Any] = dict.fromkeys(arguments)
     for name, given in axes.items():
         argument = by_name.get(name, name)
@@ -93,7 +93,7 @@ def _collect(value: Any, shape: Any, names: AxisNames) -> None:
     elif (node := pytree.SUPPORTED_NODES.get(pytree._get_node_type(value))) is not None:
         children, _ = node.flatten_fn(value)
         parts = shape.values() if isinstance(shape, Mapping) else shape
-        for child, part in zip(children, parts):
+        for child, part in zip(children, parts, strict=False):
             _collect(child, part, names)
 
 

@@ -84,8 +84,10 @@ def tokenizer_of(repository: str, trust_remote_code: bool) -> Any:
 
     load = transformers.AutoTokenizer.from_pretrained
     try:
-        tokenizer = local_first(repository, lambda **where: load(repository, trust_remote_code=trust_remote_code, **where))
-    except Exception as error:  # noqa: BLE001 (what is missing shows in many ways)
+        tokenizer = local_first(
+            repository, lambda **where: load(repository, trust_remote_code=trust_remote_code, **where)
+        )
+    except Exception as error:
         reason = str(error).strip().partition("\n")[0]
         raise ValueError(
             f"--input-text: {repository} has no tokenizer that can be loaded ({type(error).__name__}: {reason}); "

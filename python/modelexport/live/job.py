@@ -74,7 +74,7 @@ def grown(value: Any, axes: Iterable[int]) -> Any:
 
 def axes_by_number(axes: Any) -> dict[str, Any]:
     """`{"input_ids": {"0": "batch"}}`: JSON has no keys that are numbers."""
-    wrong = "--dynamic-axes: expected names by input and axis, such as {\"input_ids\": {\"0\": \"batch\"}}"
+    wrong = '--dynamic-axes: expected names by input and axis, such as {"input_ids": {"0": "batch"}}'
     if not isinstance(axes, dict):
         raise ValueError(wrong)
     result: dict[str, Any] = {}

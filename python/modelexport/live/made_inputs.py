@@ -65,8 +65,7 @@ def of_shapes(model: torch.nn.Module, shapes: list[tuple[int, ...]]) -> Iterator
     others = itertools.product((floating_dtype(model), torch.int64), repeat=len(shapes))
     for dtypes in itertools.chain([likely], (dtypes for dtypes in others if dtypes != likely)):
         tensors = [
-            random_tensor(model, name, shape, dtype)
-            for name, shape, dtype in zip(names, shapes, dtypes, strict=True)
+            random_tensor(model, name, shape, dtype) for name, shape, dtype in zip(names, shapes, dtypes, strict=True)
         ]
         if names[0] in (accepted_names(model) or ()):
             yield dict(zip(names, tensors, strict=True))

@@ -131,7 +131,9 @@ def class_of(config: Any, source: str, trust_remote_code: bool) -> Any:
     import transformers
 
     names = config.architectures or []
-    own = {name: where for name, where in (getattr(config, "auto_map", None) or {}).items() if name.startswith("AutoModel")}
+    own = {
+        name: where for name, where in (getattr(config, "auto_map", None) or {}).items() if name.startswith("AutoModel")
+    }
     if own and trust_remote_code:
         saved = [name for name, where in own.items() if str(where).rpartition(".")[2] in names]
         return getattr(transformers, [*saved, *own][0])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import torch
@@ -111,7 +111,7 @@ def _non_finite(value: float) -> str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-@lru_cache(maxsize=None)
+@cache
 def schema_arguments(func: Any) -> tuple[tuple[str, bool], ...] | None:
     """Name of each argument and whether the operator writes to it; None for an operator without a schema."""
     schema = getattr(func, "_schema", None)

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any
 
 import torch
 
@@ -53,19 +54,33 @@ UNCAPTURED: set[str] = set()
 _family = "?"
 
 
-def _add(target, call, tensors, *, opsets=OPSETS, since=None, dynamic=None, alternative=None, compare="values",
-         rtol=None):
+def _add(
+    target, call, tensors, *, opsets=OPSETS, since=None, dynamic=None, alternative=None, compare="values", rtol=None
+):
     if since is not None:
         opsets = tuple(sorted({o for o in opsets if o >= since} | {since}))
     number = sum(case.target == target for case in CASES)
-    CASES.append(Case(target, call, list(tensors), f"{target}-{number}", _family, tuple(opsets), dynamic or {},
-                      alternative, compare, rtol))
+    CASES.append(
+        Case(
+            target,
+            call,
+            list(tensors),
+            f"{target}-{number}",
+            _family,
+            tuple(opsets),
+            dynamic or {},
+            alternative,
+            compare,
+            rtol,
+        )
+    )
 
 
 def op(target: str, *args: Any, **kwargs: Any) -> None:
     """A call of one overload. Keywords of the harness: opsets, since, dynamic, alternative, compare, rtol."""
-    settings = {k: kwargs.pop(k) for k in ("opsets", "since", "dynamic", "alternative", "compare", "rtol")
-                if k in kwargs}
+    settings = {
+        k: kwargs.pop(k) for k in ("opsets", "since", "dynamic", "alternative", "compare", "rtol") if k in kwargs
+    }
     overload = torch.ops
     for part in target.split("."):
         overload = getattr(overload, part)
@@ -114,7 +129,9 @@ def _generator(shape) -> torch.Generator:
     return torch.Generator().manual_seed(17 + sum((i + 1) * n for i, n in enumerate(shape)))
 
 
-def floats(*shape: int, dtype: torch.dtype = torch.float32, low: float | None = None, high: float = 1.0) -> torch.Tensor:
+def floats(
+    *shape: int, dtype: torch.dtype = torch.float32, low: float | None = None, high: float = 1.0
+) -> torch.Tensor:
     """Normal numbers, or uniform ones from `low` to `high`; the same for the same shape."""
     generator = _generator(shape)
     if low is None:

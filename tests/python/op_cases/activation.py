@@ -1,10 +1,23 @@
 import torch
+
 from op_cases import floats, fn, ints, op
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-wide = torch.tensor([-float("inf"), -1000.0, -30.0, -3.0, -0.5, -0.0, 0.0, 0.5, 3.0, 25.0, 1000.0, float("inf"), float("nan")])
-for name in ("silu", "mish", "softplus", "log_sigmoid", "hardswish", "hardsigmoid", "hardtanh", "relu6", "softshrink",
-             "hardshrink"):
+wide = torch.tensor(
+    [-float("inf"), -1000.0, -30.0, -3.0, -0.5, -0.0, 0.0, 0.5, 3.0, 25.0, 1000.0, float("inf"), float("nan")]
+)
+for name in (
+    "silu",
+    "mish",
+    "softplus",
+    "log_sigmoid",
+    "hardswish",
+    "hardsigmoid",
+    "hardtanh",
+    "relu6",
+    "softshrink",
+    "hardshrink",
+):
     target = f"aten.{name}.default"
     for dtype in FLOATS:
         op(target, floats(3, 7, dtype=dtype) * 4)

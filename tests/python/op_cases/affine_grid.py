@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for align in (False, True):

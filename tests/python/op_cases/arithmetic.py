@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 PAIRS = [
@@ -25,13 +26,19 @@ PAIRS = [
 ]
 NUMBERS = [2, -3, 0.5, 2.0]
 
-for name in "add sub subtract rsub mul multiply".split():
+for name in ["add", "sub", "subtract", "rsub", "mul", "multiply"]:
     target = f"aten.{name}.Tensor"
     for a, b in PAIRS:
         if a.dtype == torch.bool and "sub" in name:
             continue
         op(target, a, b, opsets=(14, 20))
-    op(target, floats(2, 3), floats(2, 3, low=-1), dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[floats(5, 3), floats(5, 3, low=-1)])
+    op(
+        target,
+        floats(2, 3),
+        floats(2, 3, low=-1),
+        dynamic={0: {0: "n"}, 1: {0: "n"}},
+        alternative=[floats(5, 3), floats(5, 3, low=-1)],
+    )
     if name != "rsub":
         op(target, floats(2, 3), 2.5)
         op(target, ints(3), 2.5, opsets=(14, 20))
@@ -64,5 +71,12 @@ for name in ("add", "sub", "mul", "rsub"):
     op(f"aten.{name}.Tensor", COMPLEX, floats(), opsets=(14, 20))
     op(f"aten.{name}.Scalar", COMPLEX, 2.5, opsets=(14, 20))
     op(f"aten.{name}.Scalar", COMPLEX, 2 - 1j, opsets=(14, 20))
-    op(f"aten.{name}.Tensor", COMPLEX, COLUMN, opsets=(20,), dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[COMPLEX[:2], COLUMN[:2]])
+    op(
+        f"aten.{name}.Tensor",
+        COMPLEX,
+        COLUMN,
+        opsets=(20,),
+        dynamic={0: {0: "n"}, 1: {0: "n"}},
+        alternative=[COMPLEX[:2], COLUMN[:2]],
+    )
 op("aten.add.Tensor", COMPLEX, COLUMN, alpha=2)

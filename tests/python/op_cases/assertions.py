@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, never
 
 fn("aten._assert_tensor_metadata.default", lambda x: x.to(torch.float32) + 1, floats(2, 3))
@@ -15,5 +16,8 @@ def counted(x):
 fn("aten._assert_scalar.default", counted, bools(20))
 for name in ("sym_constrain_range", "sym_constrain_range_for_size"):
     never(f"aten.{name}.default", "ranges are traced as assertions")
-fn("aten._linalg_check_errors.default",
-   lambda x: (torch.ops.aten._linalg_check_errors.default(x, "linalg.inv", is_matrix=True), x + 1)[1], torch.tensor(0, dtype=torch.int32))
+fn(
+    "aten._linalg_check_errors.default",
+    lambda x: (torch.ops.aten._linalg_check_errors.default(x, "linalg.inv", is_matrix=True), x + 1)[1],
+    torch.tensor(0, dtype=torch.int32),
+)

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 SHAPES = {1: (11,), 2: (10, 11), 3: (7, 8, 6)}
@@ -12,8 +13,17 @@ for n in (1, 2, 3):
     op(target, x, [3] * n, [2] * n, [1] * n, True, False)
     op(target, x, [4] * n, [3] * n, [0] * n, True, True)
     op(target, floats(3, *SHAPES[n]), [2] * n)
-    op(target, floats(2, 3, *SHAPES[n]), [3] * n, [2] * n, [1] * n, True, True,
-       dynamic={0: {0: "b", 2: "l"}}, alternative=[floats(1, 3, SHAPES[n][0] + 3, *SHAPES[n][1:])])
+    op(
+        target,
+        floats(2, 3, *SHAPES[n]),
+        [3] * n,
+        [2] * n,
+        [1] * n,
+        True,
+        True,
+        dynamic={0: {0: "b", 2: "l"}},
+        alternative=[floats(1, 3, SHAPES[n][0] + 3, *SHAPES[n][1:])],
+    )
     if n > 1:
         op(target, x, [3] * n, [2] * n, [1] * n, False, True, 5)
         op(target, x, [3] * n, [2] * n, [1] * n, True, False, 4)

@@ -1,6 +1,7 @@
 """Gradients have the sizes that the pool gives, which `grad` takes from it."""
 
 import torch
+
 from op_cases import floats, op
 
 POOLS = {2: torch.nn.functional.avg_pool2d, 3: torch.nn.functional.avg_pool3d}
@@ -13,10 +14,24 @@ def grad(x, n, kernel, stride, padding, ceil, dtype=torch.float32):
 
 def case(n, x, kernel, stride=(), padding=None, ceil=False, counts_pads=True, divisor=None, other=None, **settings):
     kernel, stride, padding = list(kernel), list(stride), list(padding or [0] * n)
-    make = lambda x: grad(x, n, kernel, stride or None, padding, ceil, x.dtype)
+
+    def make(x):
+        return grad(x, n, kernel, stride or None, padding, ceil, x.dtype)
+
     if other is not None:
         settings["alternative"] = [make(other), other]
-    op(f"aten.avg_pool{n}d_backward.default", make(x), x, kernel, stride, padding, ceil, counts_pads, divisor, **settings)
+    op(
+        f"aten.avg_pool{n}d_backward.default",
+        make(x),
+        x,
+        kernel,
+        stride,
+        padding,
+        ceil,
+        counts_pads,
+        divisor,
+        **settings,
+    )
 
 
 for n in (2, 3):

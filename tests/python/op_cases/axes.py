@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 for target in ("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", "aten.transpose_copy.int"):

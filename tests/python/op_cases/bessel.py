@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 X = torch.tensor([-9.0, -3.0, -0.5, 0.0, 0.5, 3.0, 3.75, 4.0, 20.0, float("nan")])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 NUMBERS = torch.tensor([0.0, 1e-3, 0.5, 3.0, 7.999, 8.0, 8.5, 40.0, 1000.0, -1.0, -9.0, float("nan"), float("inf")])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 INF, NAN = float("inf"), float("nan")
@@ -16,8 +17,11 @@ op("aten.hypot.default", floats(2, 3), floats(3))
 op("aten.hypot.default", torch.tensor([3e30, 0.0, INF]), torch.tensor([4e30, 0.0, 1.0]))
 for name in ("logaddexp", "logaddexp2"):
     op(f"aten.{name}.default", floats(2, 3), floats(3))
-    op(f"aten.{name}.default", torch.tensor([1000.0, -1000.0, INF, -INF, INF, NAN, 3.0]),
-       torch.tensor([1001.0, -1001.0, INF, -INF, -INF, 1.0, -INF]))
+    op(
+        f"aten.{name}.default",
+        torch.tensor([1000.0, -1000.0, INF, -INF, INF, NAN, 3.0]),
+        torch.tensor([1001.0, -1001.0, INF, -INF, -INF, 1.0, -INF]),
+    )
     for dtype in HALVES:
         op(f"aten.{name}.default", floats(3, dtype=dtype), floats(3, dtype=dtype), opsets=(14, 20))
 op("aten.hypot.default", floats(3, dtype=torch.float64), floats(3, dtype=torch.float64))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, ints, op
 
 for name in ("and", "or", "xor"):

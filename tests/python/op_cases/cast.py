@@ -1,8 +1,19 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 X = torch.tensor([-2.7, -0.5, 0.0, 0.5, 1.9, 100.2])
-TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.bool]
+TYPES = [
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.bool,
+]
 
 for dtype in TYPES:
     op("aten.to.dtype", X, dtype, opsets=(14, 20))
@@ -22,7 +33,7 @@ op("aten.to.device", X, torch.device("cpu"), torch.float32)
 op("aten._to_copy.default", X)
 for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
     op("aten.to.dtype", torch.tensor([0.1, -3.0, 1000.0, 1e6, 0.0]), dtype, opsets=(19, 20, 24))
-for name in "Byte Char Double Float Half Int Long Short".split():
+for name in ["Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"]:
     op(f"aten._cast_{name}.default", X.abs(), opsets=(14, 20))
 op("aten.view.dtype", ints(4, dtype=torch.int32), torch.uint32)
 op("aten.view.dtype", ints(4, dtype=torch.int8), torch.uint8)

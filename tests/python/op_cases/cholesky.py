@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 
@@ -25,11 +26,21 @@ op("aten.cholesky_inverse.default", factor(4, 4))
 op("aten.cholesky_inverse.default", factor(2, 3, 3, upper=True), True)
 op("aten.cholesky_inverse.default", factor(3, 3) + torch.ones(3, 3).triu(1))
 op("aten.cholesky_inverse.default", floats(0, 0))
-op("aten.cholesky_inverse.default", factor(2, 3, 3), dynamic={0: {0: "b", 1: "n", 2: "n"}}, alternative=[factor(3, 5, 5)])
+op(
+    "aten.cholesky_inverse.default",
+    factor(2, 3, 3),
+    dynamic={0: {0: "b", 1: "n", 2: "n"}},
+    alternative=[factor(3, 5, 5)],
+)
 op("aten.cholesky_solve.default", floats(4, 2), factor(4, 4))
 op("aten.cholesky_solve.default", floats(4, 2), factor(4, 4, upper=True), True)
 op("aten.cholesky_solve.default", floats(3, 4, 2), factor(2, 1, 4, 4))
 op("aten.cholesky_solve.default", floats(2, 3, 4, 2), factor(4, 4))
 op("aten.cholesky_solve.default", floats(0, 2), floats(0, 0))
-op("aten.cholesky_solve.default", floats(2, 3, 4), factor(2, 3, 3),
-   dynamic={0: {0: "b", 1: "n", 2: "k"}, 1: {0: "b", 1: "n", 2: "n"}}, alternative=[floats(3, 5, 2), factor(3, 5, 5)])
+op(
+    "aten.cholesky_solve.default",
+    floats(2, 3, 4),
+    factor(2, 3, 3),
+    dynamic={0: {0: "b", 1: "n", 2: "k"}, 1: {0: "b", 1: "n", 2: "n"}},
+    alternative=[floats(3, 5, 2), factor(3, 5, 5)],
+)

@@ -1,8 +1,9 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 NAN, INF = float("nan"), float("inf")
-NAMES = "eq ne not_equal lt less le less_equal gt greater ge greater_equal".split()
+NAMES = ["eq", "ne", "not_equal", "lt", "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal"]
 
 for name in NAMES:
     tensor, scalar = f"aten.{name}.Tensor", f"aten.{name}.Scalar"

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn
 
 POSITIVE, NEGATIVE = torch.ones(2, 3), -torch.ones(2, 3)
@@ -6,8 +7,15 @@ POSITIVE, NEGATIVE = torch.ones(2, 3), -torch.ones(2, 3)
 
 def both(call, *tensors, **settings):
     """Takes one branch, then the other, with the same model."""
-    fn("higher_order.cond", call, POSITIVE, *tensors, alternative=[NEGATIVE, *tensors], dynamic=settings.pop("dynamic", {}),
-       **settings)
+    fn(
+        "higher_order.cond",
+        call,
+        POSITIVE,
+        *tensors,
+        alternative=[NEGATIVE, *tensors],
+        dynamic=settings.pop("dynamic", {}),
+        **settings,
+    )
 
 
 def by_sum(x):
@@ -62,11 +70,22 @@ both(in_place_inside)
 both(outer_values, floats(2, 3))
 both(Chosen())
 both(lambda x: torch.cond(x[0, 0] > 0, lambda x: x.clone(), lambda x: x.clone() + 0, (x,)))
-fn("higher_order.cond", lambda flag, x: torch.cond(flag, torch.sin, torch.cos, (x,)), torch.tensor(True), floats(3),
-   alternative=[torch.tensor(False), floats(3)])
+fn(
+    "higher_order.cond",
+    lambda flag, x: torch.cond(flag, torch.sin, torch.cos, (x,)),
+    torch.tensor(True),
+    floats(3),
+    alternative=[torch.tensor(False), floats(3)],
+)
 fn("higher_order.cond", lambda flag, x: torch.cond(flag[0], torch.sin, torch.cos, (x,)), bools(4), floats(3))
 
 for condition in (lambda x: x.shape[0] > 4, lambda x: x[0, 0] > 1000):
-    fn("higher_order.cond", lambda x, condition=condition: torch.cond(
-        condition(x), lambda x: x[: x.shape[0] // 2] * x.shape[0], lambda x: x[: x.shape[0] // 2] + 1, (x,)),
-       floats(6, 3), dynamic={0: {0: "n"}}, alternative=[floats(3, 3)])
+    fn(
+        "higher_order.cond",
+        lambda x, condition=condition: torch.cond(
+            condition(x), lambda x: x[: x.shape[0] // 2] * x.shape[0], lambda x: x[: x.shape[0] // 2] + 1, (x,)
+        ),
+        floats(6, 3),
+        dynamic={0: {0: "n"}},
+        alternative=[floats(3, 3)],
+    )

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 INF = float("inf")

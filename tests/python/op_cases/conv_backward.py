@@ -2,6 +2,7 @@
 leaves out, while a capture never has them: the cases return what the mask asks for."""
 
 import torch
+
 from op_cases import floats, fn
 
 TARGET = "aten.convolution_backward.default"
@@ -9,11 +10,29 @@ SHAPES = {1: (9,), 2: (8, 9), 3: (5, 6, 7)}
 MASKS = ([True, False, False], [False, True, False], [False, False, True], [True, False, True], [False, True, True])
 
 
-def case(n, kernel, stride=1, padding=0, dilation=1, groups=1, transposed=False, output_padding=0,
-         mask=(True, True, True), batch=2, size=None, dtype=torch.float32, other=None, **settings):
-    each = lambda value: list(value) if isinstance(value, (list, tuple)) else [value] * n
+def case(
+    n,
+    kernel,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=1,
+    transposed=False,
+    output_padding=0,
+    mask=(True, True, True),
+    batch=2,
+    size=None,
+    dtype=torch.float32,
+    other=None,
+    **settings,
+):
+    def each(value):
+        return list(value) if isinstance(value, (list, tuple)) else [value] * n
+
     window = each(stride), each(padding), each(dilation), transposed, each(output_padding), groups
-    weight = floats(4, 6 // groups, *kernel, dtype=dtype) if transposed else floats(6, 4 // groups, *kernel, dtype=dtype)
+    weight = (
+        floats(4, 6 // groups, *kernel, dtype=dtype) if transposed else floats(6, 4 // groups, *kernel, dtype=dtype)
+    )
 
     def make(batch, size):
         x = floats(batch, 4, *size, dtype=dtype)
@@ -22,7 +41,7 @@ def case(n, kernel, stride=1, padding=0, dilation=1, groups=1, transposed=False,
 
     def call(grad, x, weight):
         results = torch.ops.aten.convolution_backward.default(grad, x, weight, [6], *window, list(mask))
-        return [result for result, is_wanted in zip(results, mask) if is_wanted]
+        return [result for result, is_wanted in zip(results, mask, strict=True) if is_wanted]
 
     if other is not None:
         settings["alternative"] = make(*other)

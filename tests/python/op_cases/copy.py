@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 op("aten.copy.default", floats(2, 3), floats(2, 3))

@@ -1,9 +1,15 @@
 import torch
+
 from op_cases import floats, fn, op
 
 SINGULAR = torch.tensor([[1.0, 2.0], [2.0, 4.0]])
-for target in ("aten.det.default", "aten.linalg_det.default", "aten.slogdet.default", "aten.linalg_slogdet.default",
-               "aten.logdet.default"):
+for target in (
+    "aten.det.default",
+    "aten.linalg_det.default",
+    "aten.slogdet.default",
+    "aten.linalg_slogdet.default",
+    "aten.logdet.default",
+):
     op(target, floats(4, 4))
     op(target, floats(2, 3, 5, 5))
     op(target, floats(3, 3, dtype=torch.float64), opsets=(14, 20))

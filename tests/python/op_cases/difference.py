@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 op("aten.diff.default", floats(3, 5))

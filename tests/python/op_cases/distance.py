@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for p in (2.0, 1.0, 0.0, 3.5, float("inf")):
@@ -7,8 +8,13 @@ for p in (2.0, 1.0, 0.0, 3.5, float("inf")):
     op("aten.pairwise_distance.default", floats(3, 5), floats(1, 5), p)
 op("aten.cdist.default", floats(2, 1, 30, 5), floats(6, 40, 5))
 op("aten.cdist.default", floats(3, 5, dtype=torch.float64), floats(4, 5, dtype=torch.float64))
-op("aten.cdist.default", floats(3, 5), floats(4, 5), dynamic={0: {0: "a"}, 1: {0: "b"}},
-   alternative=[floats(6, 5), floats(7, 5)])
+op(
+    "aten.cdist.default",
+    floats(3, 5),
+    floats(4, 5),
+    dynamic={0: {0: "a"}, 1: {0: "b"}},
+    alternative=[floats(6, 5), floats(7, 5)],
+)
 op("aten.pairwise_distance.default", floats(3, 5), floats(3, 5), keepdim=True)
 op("aten.cosine_similarity.default", floats(3, 5), floats(3, 5))
 op("aten.cosine_similarity.default", floats(3, 5), floats(1, 5), -1)

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 INF, NAN = float("inf"), float("nan")

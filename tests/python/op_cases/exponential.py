@@ -1,10 +1,11 @@
 import torch
+
 from op_cases import floats, ints, op
 
 INF, NAN = float("inf"), float("nan")
 SMALL = torch.tensor([1e-7, -3e-6, 1e-4, 0.0, 0.3, 5.0])
 
-for name in "exp2 expm1 special_exp2 special_expm1 deg2rad rad2deg".split():
+for name in ["exp2", "expm1", "special_exp2", "special_expm1", "deg2rad", "rad2deg"]:
     target = f"aten.{name}.default"
     op(target, floats(2, 3))
     op(target, floats(5), dynamic={0: {0: "n"}}, alternative=[floats(7)])
@@ -14,7 +15,7 @@ for name in "exp2 expm1 special_exp2 special_expm1 deg2rad rad2deg".split():
     for dtype in (torch.float16, torch.bfloat16):
         op(target, floats(6, dtype=dtype), opsets=(14, 20))
 op("aten.expm1.default", SMALL, rtol=1e-6)
-for name in "log10 log1p log2 special_log1p".split():
+for name in ["log10", "log1p", "log2", "special_log1p"]:
     target = f"aten.{name}.default"
     op(target, floats(2, 3, low=0.01, high=9.0))
     op(target, floats(5, low=0.01, high=9.0), dynamic={0: {0: "n"}}, alternative=[floats(7, low=0.01, high=9.0)])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 for name in ("amax", "amin"):
@@ -9,7 +10,16 @@ for name in ("amax", "amin"):
     op(f"aten.{name}.default", floats(), [0])
     op(f"aten.{name}.default", bools(2, 3), [1])
     op(f"aten.{name}.default", floats(3, 4), [1], dynamic={0: {0: "n"}}, alternative=[floats(5, 4)])
-    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+    for dtype in (
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+    ):
         op(f"aten.{name}.default", ints(3, 4).to(dtype), [1], opsets=(14, 18, 20))
 
 for name in ("max", "min"):
@@ -32,7 +42,16 @@ for name in ("max", "min"):
     op(f"aten.arg{name}.default", floats(), 0)
     op(f"aten.arg{name}.default", ints(3, 7, low=0, high=2), 1)
     op(f"aten.arg{name}.default", floats(2, 3), dynamic={0: {0: "n"}}, alternative=[floats(5, 3)])
-    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+    for dtype in (
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+    ):
         op(f"aten.{name}.dim", ints(3, 4).to(dtype), 1, opsets=(14, 20))
         op(f"aten.{name}.default", ints(3, 4).to(dtype), opsets=(14, 20))
         op(f"aten.arg{name}.default", ints(3, 4).to(dtype), 1, opsets=(14, 20))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
@@ -19,10 +20,20 @@ for name in ("zeros", "ones"):
         op(f"aten.{name}.default", [50, 200], dtype=dtype, opsets=(14, 20))
         op(f"aten.{name}_like.default", floats(3), dtype=dtype, opsets=(14, 20))
         op(f"aten.new_{name}.default", floats(3), [2, 2], dtype=dtype, opsets=(14, 20))
-    fn(f"aten.{name}.default", lambda x, f=getattr(torch, name): f(x.shape[0], 2) + x[:, :1], floats(3, 4), dynamic={0: {0: "n"}},
-       alternative=[floats(5, 4)])
-    fn(f"aten.new_{name}.default", lambda x, f=name: getattr(x, f"new_{f}")(x.shape[0], x.shape[1]) + x, floats(3, 4),
-       dynamic={0: {0: "n", 1: "m"}}, alternative=[floats(5, 2)])
+    fn(
+        f"aten.{name}.default",
+        lambda x, f=getattr(torch, name): f(x.shape[0], 2) + x[:, :1],
+        floats(3, 4),
+        dynamic={0: {0: "n"}},
+        alternative=[floats(5, 4)],
+    )
+    fn(
+        f"aten.new_{name}.default",
+        lambda x, f=name: getattr(x, f"new_{f}")(x.shape[0], x.shape[1]) + x,
+        floats(3, 4),
+        dynamic={0: {0: "n", 1: "m"}},
+        alternative=[floats(5, 2)],
+    )
 fn("aten.ones.default", lambda x: torch.view_as_real(torch.ones(2, 3, dtype=torch.complex64)) + x, floats(2))
 fn("aten.zeros.default", lambda x: torch.view_as_real(torch.zeros(2, 3, dtype=torch.complex64)) + x, floats(2))
 
@@ -38,7 +49,13 @@ for dtype in TYPES:
     op("aten.fill.Scalar", ints(2, 3).to(dtype), 1, opsets=(14, 20))
     op("aten.fill.Tensor", ints(2, 3).to(dtype), torch.tensor(1.5), opsets=(14, 20))
 op("aten.full_like.default", floats(2, 3), 7, dynamic={0: {0: "n", 1: "m"}}, alternative=[floats(4, 2)])
-fn("aten.full.default", lambda x: torch.full((2, 3), x.shape[0]), floats(3), dynamic={0: {0: "n"}}, alternative=[floats(5)])
+fn(
+    "aten.full.default",
+    lambda x: torch.full((2, 3), x.shape[0]),
+    floats(3),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(5)],
+)
 fn("aten.zero.default", lambda x: (x + 1).zero_() + x, floats(3))
 op("aten.zero.default", floats(2, 3))
 op("aten.zero.default", ints(2, 3))
@@ -46,8 +63,13 @@ for value in (2, 2.5, False):
     op("aten.scalar_tensor.default", value)
     op("aten.scalar_tensor.default", value, dtype=torch.float16)
 op("aten.scalar_tensor.default", 3, dtype=torch.bool)
-fn("aten.scalar_tensor.default", lambda x: torch.scalar_tensor(x.shape[0], dtype=torch.int64) + x, ints(3), dynamic={0: {0: "n"}},
-   alternative=[ints(5)])
+fn(
+    "aten.scalar_tensor.default",
+    lambda x: torch.scalar_tensor(x.shape[0], dtype=torch.int64) + x,
+    ints(3),
+    dynamic={0: {0: "n"}},
+    alternative=[ints(5)],
+)
 
 op("aten.empty.memory_format", [2, 3], compare="shape")
 op("aten.empty_like.default", floats(2, 3), compare="shape")
@@ -66,5 +88,10 @@ op("aten.fill.Scalar", floats(2, 3, dtype=torch.bfloat16), float("-inf"))
 op("aten.fill.Scalar", floats(2, 3), 5, dynamic={0: {0: "n"}}, alternative=[floats(4, 3)])
 op("aten.fill.Tensor", floats(2, 3), floats())
 op("aten.fill.Tensor", ints(2, 3), floats())
-fn("aten.fill.Tensor", lambda x: torch.fill(x, x[0, 1]), floats(2, 3), dynamic={0: {0: "n"}},
-   alternative=[floats(4, 3)])
+fn(
+    "aten.fill.Tensor",
+    lambda x: torch.fill(x, x[0, 1]),
+    floats(2, 3),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(4, 3)],
+)

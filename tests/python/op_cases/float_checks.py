@@ -1,10 +1,11 @@
 import torch
+
 from op_cases import floats, ints, op
 
 INF, NAN = float("inf"), float("nan")
 SPECIAL = torch.tensor([[0.0, -0.0, 1.0], [INF, -INF, NAN], [-1e-40, 3e38, -2.0]])
 
-for name in "isfinite isinf isnan isneginf isposinf isreal signbit".split():
+for name in ["isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "signbit"]:
     target = f"aten.{name}.default"
     op(target, SPECIAL)
     op(target, torch.tensor(NAN))

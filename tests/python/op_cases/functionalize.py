@@ -3,6 +3,7 @@
 import random
 
 import torch
+
 from op_cases import bools, floats, fn, ints
 
 
@@ -17,6 +18,7 @@ def case(target, *tensors, **settings):
 
 
 # ---- one write, seen from elsewhere
+
 
 @case("aten.relu_.default", floats(3, 4))
 def base_after_view(x):
@@ -214,6 +216,7 @@ fn("aten.add_.Tensor", with_buffer, floats(4))
 
 # ---- many writes at random
 
+
 def views(x, choose):
     """One view of `x`, of a kind that its sizes allow."""
     rank = x.dim()
@@ -231,10 +234,13 @@ def views(x, choose):
     kind = choose.choice(kinds)
     if kind == "slice":
         start = choose.randrange(size)
-        return x.narrow(axis, start, 1 + choose.randrange(size - start)) if choose.random() < 0.3 else \
-            x.movedim(axis, 0)[start: start + 1 + choose.randrange(size - start)].movedim(0, axis)
+        return (
+            x.narrow(axis, start, 1 + choose.randrange(size - start))
+            if choose.random() < 0.3
+            else x.movedim(axis, 0)[start : start + 1 + choose.randrange(size - start)].movedim(0, axis)
+        )
     if kind == "step":
-        return x.movedim(axis, 0)[choose.randrange(min(2, size))::2].movedim(0, axis)
+        return x.movedim(axis, 0)[choose.randrange(min(2, size)) :: 2].movedim(0, axis)
     if kind == "select":
         return x.select(axis, choose.randrange(-size, size))
     if kind == "chunk":
@@ -264,7 +270,7 @@ def views(x, choose):
 
 
 def shares_memory_with_itself(x):
-    return any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape))
+    return any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True))
 
 
 def write(x, others, choose):
@@ -301,11 +307,17 @@ def random_program(seed, *given):
 
 
 for seed in range(40):
-    fn("aten.clone.default", lambda *given, seed=seed: random_program(seed, *given), floats(4, 6), floats(2, 3, 4),
-       opsets=(18,))
+    fn(
+        "aten.clone.default",
+        lambda *given, seed=seed: random_program(seed, *given),
+        floats(4, 6),
+        floats(2, 3, 4),
+        opsets=(18,),
+    )
 
 
 # ---- the same with a size that is not known: what is done depends on which axes are dynamic, never on their sizes
+
 
 def dynamic_view(x, is_dynamic, choose):
     """A view of `x`, and which of its axes are dynamic."""
@@ -319,9 +331,9 @@ def dynamic_view(x, is_dynamic, choose):
             parts += [slice(-2, None), slice(None, -1)]
         part = choose.choice(parts)
         keeps = is_dynamic[axis] and part not in (slice(0, 2), slice(-2, None))
-        return x[(slice(None),) * axis + (part,)], is_dynamic[:axis] + [keeps] + is_dynamic[axis + 1:]
+        return x[(slice(None),) * axis + (part,)], [*is_dynamic[:axis], keeps, *is_dynamic[axis + 1 :]]
     if kind == "select":
-        return x.select(axis, choose.choice([0, -1])), is_dynamic[:axis] + is_dynamic[axis + 1:]
+        return x.select(axis, choose.choice([0, -1])), is_dynamic[:axis] + is_dynamic[axis + 1 :]
     if kind == "transpose":
         other = choose.randrange(rank)
         turned = list(is_dynamic)
@@ -330,7 +342,7 @@ def dynamic_view(x, is_dynamic, choose):
     if kind == "flat":
         return x.reshape(-1), [any(is_dynamic)]
     if kind == "unsqueeze":
-        return x.unsqueeze(axis), is_dynamic[:axis] + [False] + is_dynamic[axis:]
+        return x.unsqueeze(axis), [*is_dynamic[:axis], False, *is_dynamic[axis:]]
     return x.detach(), is_dynamic
 
 
@@ -344,12 +356,26 @@ def dynamic_program(seed, *given):
         elif choose.random() < 0.2:
             x.copy_(choose.choice(tensors)[0].reshape(-1)[0].clone())
         else:
-            kind = choose.choice([lambda x: x.add_(1), lambda x: x.mul_(-2), torch.relu_, lambda x: x.fill_(3),
-                                  lambda x: x.zero_(), torch.neg_])
+            kind = choose.choice(
+                [
+                    lambda x: x.add_(1),
+                    lambda x: x.mul_(-2),
+                    torch.relu_,
+                    lambda x: x.fill_(3),
+                    lambda x: x.zero_(),
+                    torch.neg_,
+                ]
+            )
             kind(x)
     return tuple(tensor * 1 for tensor, _ in tensors)
 
 
 for seed in range(20):
-    fn("aten.clone.default", lambda *given, seed=seed: dynamic_program(seed, *given), floats(12, 9), opsets=(18,),
-       dynamic={0: {0: "n"}}, alternative=[floats(17, 9)])
+    fn(
+        "aten.clone.default",
+        lambda *given, seed=seed: dynamic_program(seed, *given),
+        floats(12, 9),
+        opsets=(18,),
+        dynamic={0: {0: "n"}},
+        alternative=[floats(17, 9)],
+    )

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 PLACES = (torch.tensor([0.0, 0.5, 2.0, 2.2]), torch.tensor([0.0, 1.0, 3.0, 3.5, 6.0]))

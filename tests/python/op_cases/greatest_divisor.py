@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import ints, op
 
 for target in ("aten.gcd.default", "aten.lcm.default"):

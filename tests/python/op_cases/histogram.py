@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, fn, ints, op
 
 IDS = ints(40, low=0, high=8)

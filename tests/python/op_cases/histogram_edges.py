@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 EDGES = torch.tensor([-1.0, -0.25, 0.0, 0.5, 0.75])
@@ -12,6 +13,13 @@ op("aten.histogram.bin_ct", floats(0), 3)
 op("aten.histogram.bins_tensor", floats(50), EDGES)
 op("aten.histogram.bins_tensor", torch.cat([EDGES, EDGES]), EDGES, density=True)
 op("aten.histogramdd.default", floats(20, 3), [2, 3, 4])
-op("aten.histogramdd.default", floats(4, 5, 2), [2, 3], range=[-1.0, 1.0, -0.5, 0.5], weight=floats(4, 5, low=0.0), density=True)
+op(
+    "aten.histogramdd.default",
+    floats(4, 5, 2),
+    [2, 3],
+    range=[-1.0, 1.0, -0.5, 0.5],
+    weight=floats(4, 5, low=0.0),
+    density=True,
+)
 op("aten.histogramdd.int_bins", floats(20, 2), 3)
 op("aten.histogramdd.TensorList_bins", floats(20, 2), [EDGES, EDGES[1:]])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.index.Tensor", "aten._unsafe_index.Tensor"):
@@ -15,8 +16,14 @@ op("aten.index.Tensor", torch.complex(floats(5, 4), floats(5, 4)), [ints(3, low=
 op("aten.index.Tensor", floats(5, 4), [bools(5)])
 op("aten.index.Tensor", floats(5, 4), [bools(5, 4)])
 op("aten.index.Tensor", floats(2, 5, 4), [None, bools(5, 4)])
-fn("aten.index.Tensor", lambda x, y: x[torch.arange(x.shape[0]), y], floats(5, 4), ints(5, low=0, high=4),
-   dynamic={0: {0: "n"}, 1: {0: "n"}}, alternative=[floats(3, 4), ints(3, low=0, high=4)])
+fn(
+    "aten.index.Tensor",
+    lambda x, y: x[torch.arange(x.shape[0]), y],
+    floats(5, 4),
+    ints(5, low=0, high=4),
+    dynamic={0: {0: "n"}, 1: {0: "n"}},
+    alternative=[floats(3, 4), ints(3, low=0, high=4)],
+)
 op("aten.index_select.default", floats(5, 4), 0, ints(3, low=0, high=5))
 op("aten.index_select.default", floats(5, 4), -1, ints(low=0, high=4))
 op("aten.index_select.default", floats(), 0, ints(1, low=0, high=1))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 X, T = ints(3, 4), torch.tensor([0, 2, -3])

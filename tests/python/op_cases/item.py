@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints
 
 

@@ -1,4 +1,3 @@
-import torch
 from op_cases import bools, floats, ints, op
 
 op("aten.kron.default", floats(2, 3), floats(4, 5))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 # A diagonal of zeros needs blocks of two rows.
@@ -34,5 +35,10 @@ op("aten.linalg_ldl_solve.default", *torch.linalg.ldl_factor(HOLLOW), floats(4, 
 op("aten.linalg_ldl_solve.default", *factors(12, 4, 4), floats(4, 2))
 op("aten.linalg_ldl_solve.default", *factors(4, 4), floats(3, 4, 2))
 op("aten.linalg_ldl_solve.default", torch.zeros(0, 0), torch.zeros(0, dtype=torch.int32), floats(0, 2))
-op("aten.linalg_ldl_solve.default", *factors(2, 4, 4), floats(2, 4, 3), dynamic={0: {0: "b"}, 1: {0: "b"}, 2: {0: "b", 2: "k"}},
-   alternative=[*factors(3, 4, 4), floats(3, 4, 5)])
+op(
+    "aten.linalg_ldl_solve.default",
+    *factors(2, 4, 4),
+    floats(2, 4, 3),
+    dynamic={0: {0: "b"}, 1: {0: "b"}, 2: {0: "b", 2: "k"}},
+    alternative=[*factors(3, 4, 4), floats(3, 4, 5)],
+)

@@ -1,12 +1,25 @@
 import torch
-from op_cases import floats, fn, ints, op
+
+from op_cases import floats, ints, op
 
 op("aten.linear.default", floats(2, 3), floats(4, 3))
 op("aten.linear.default", floats(2, 3), floats(4, 3), floats(4))
-op("aten.linear.default", floats(2, 5, 3), floats(4, 3), floats(4), dynamic={0: {0: "b", 1: "s"}},
-   alternative=[floats(3, 7, 3), floats(4, 3), floats(4)])
-op("aten.linear.default", floats(2, 3), floats(4, 3), floats(4), dynamic={0: {0: "b"}},
-   alternative=[floats(5, 3), floats(4, 3), floats(4)])
+op(
+    "aten.linear.default",
+    floats(2, 5, 3),
+    floats(4, 3),
+    floats(4),
+    dynamic={0: {0: "b", 1: "s"}},
+    alternative=[floats(3, 7, 3), floats(4, 3), floats(4)],
+)
+op(
+    "aten.linear.default",
+    floats(2, 3),
+    floats(4, 3),
+    floats(4),
+    dynamic={0: {0: "b"}},
+    alternative=[floats(5, 3), floats(4, 3), floats(4)],
+)
 op("aten.linear.default", floats(3), floats(4, 3), floats(4))
 op("aten.linear.default", floats(2, 3), floats(3))
 op("aten.linear.default", floats(0, 3), floats(4, 3), floats(4))

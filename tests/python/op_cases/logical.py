@@ -1,5 +1,6 @@
 import torch
-from op_cases import bools, floats, ints, op
+
+from op_cases import bools, ints, op
 
 for name in ("logical_and", "logical_or", "logical_xor"):
     op(f"aten.{name}.default", bools(3, 4), bools(4))

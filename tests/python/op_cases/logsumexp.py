@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 INF = float("inf")

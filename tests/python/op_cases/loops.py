@@ -1,8 +1,9 @@
 import torch
-from op_cases import floats, fn
 from torch._higher_order_ops.map import map as map_over
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
+
+from op_cases import floats, fn
 
 
 def count_to(n):
@@ -68,9 +69,28 @@ torch.manual_seed(0)
 fn("higher_order.scan", lambda x, state: scan(lambda s, x: (s + x, s * x), state, x), floats(5, 3), floats(3))
 fn("higher_order.scan", Cell(), floats(5, 2, 3), floats(2, 3))
 fn("higher_order.scan", Cell(dim=1, reverse=True), floats(2, 5, 3), floats(2, 3))
-fn("higher_order.scan", Cell(), floats(5, 2, 3), floats(2, 3), dynamic={0: {0: "t"}}, alternative=[floats(7, 2, 3), floats(2, 3)])
-fn("higher_order.scan", Cell(), floats(5, 4, 3), floats(4, 3), dynamic={0: {1: "b"}, 1: {0: "b"}},
-   alternative=[floats(5, 6, 3), floats(6, 3)])
+fn(
+    "higher_order.scan",
+    Cell(),
+    floats(5, 2, 3),
+    floats(2, 3),
+    dynamic={0: {0: "t"}},
+    alternative=[floats(7, 2, 3), floats(2, 3)],
+)
+fn(
+    "higher_order.scan",
+    Cell(),
+    floats(5, 4, 3),
+    floats(4, 3),
+    dynamic={0: {1: "b"}, 1: {0: "b"}},
+    alternative=[floats(5, 6, 3), floats(6, 3)],
+)
 fn("higher_order.map_impl", lambda x, y: map_over(lambda x, y: x * y + 1, x, y), floats(4, 2, 3), floats(3))
-fn("higher_order.map_impl", lambda x, y: map_over(lambda x, y: x * y[0], x, y), floats(4, 3), floats(3),
-   dynamic={0: {0: "n"}}, alternative=[floats(6, 3), floats(3)])
+fn(
+    "higher_order.map_impl",
+    lambda x, y: map_over(lambda x, y: x * y[0], x, y),
+    floats(4, 3),
+    floats(3),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(6, 3), floats(3)],
+)

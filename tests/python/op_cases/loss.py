@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 op("aten.masked_fill.Scalar", floats(3, 4), bools(3, 4), 2)
@@ -27,15 +28,31 @@ for target in ("aten.nonzero_numpy.default", "aten.where.default"):
 op("aten.masked_select.default", floats(3, 1), torch.ones(1, 2, dtype=torch.bool))
 op("aten.masked_select.default", floats(2, 1, 3), bools(4, 1))
 op("aten.masked_select.default", floats(), bools(3))
-op("aten.masked_select.default", floats(3, 1), bools(1, 2), dynamic={0: {0: "n"}}, alternative=[floats(5, 1), bools(1, 2)])
+op(
+    "aten.masked_select.default",
+    floats(3, 1),
+    bools(1, 2),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(5, 1), bools(1, 2)],
+)
 NONE = torch.zeros(3, 4, dtype=torch.bool)
 op("aten.masked_scatter.default", floats(3, 4), NONE, floats(0))
 op("aten.masked_scatter.default", floats(3, 1), bools(1, 4), floats(12))
-for x, source in ((floats(3, 4), floats(12)), (ints(3, 4), ints(12)), (bools(3, 4), bools(12)),
-                  (floats(3, 4, dtype=torch.bfloat16), floats(12, dtype=torch.bfloat16))):
+for x, source in (
+    (floats(3, 4), floats(12)),
+    (ints(3, 4), ints(12)),
+    (bools(3, 4), bools(12)),
+    (floats(3, 4, dtype=torch.bfloat16), floats(12, dtype=torch.bfloat16)),
+):
     op("aten.masked_scatter.default", x, bools(3, 4), source, dynamic={2: {0: "n"}}, alternative=[x, NONE, source[:0]])
-op("aten.masked_scatter.default", floats(3, 4), bools(3, 1), floats(12, 4), dynamic={0: {0: "a"}, 1: {0: "a"}, 2: {0: "n"}},
-   alternative=[floats(5, 4), torch.zeros(5, 1, dtype=torch.bool), floats(0, 4)])
+op(
+    "aten.masked_scatter.default",
+    floats(3, 4),
+    bools(3, 1),
+    floats(12, 4),
+    dynamic={0: {0: "a"}, 1: {0: "a"}, 2: {0: "n"}},
+    alternative=[floats(5, 4), torch.zeros(5, 1, dtype=torch.bool), floats(0, 4)],
+)
 op("aten.masked_fill.Scalar", bools(3, 4), bools(4), True)
 op("aten.masked_fill.Scalar", bools(3, 4), bools(4), False)
 op("aten.masked_fill.Tensor", bools(3, 4), bools(3, 4), torch.tensor(True))

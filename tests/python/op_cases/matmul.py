@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.matmul.default", "aten.linalg_matmul.default"):
@@ -7,7 +8,13 @@ for target in ("aten.matmul.default", "aten.linalg_matmul.default"):
     op(target, floats(2, 3), floats(3))
     op(target, floats(3), floats(3, 4))
     op(target, floats(5, 1, 2, 3), floats(6, 3, 4))
-    op(target, floats(2, 3, 4), floats(4, 5), dynamic={0: {0: "b", 1: "s"}}, alternative=[floats(3, 6, 4), floats(4, 5)])
+    op(
+        target,
+        floats(2, 3, 4),
+        floats(4, 5),
+        dynamic={0: {0: "b", 1: "s"}},
+        alternative=[floats(3, 6, 4), floats(4, 5)],
+    )
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.matmul.default", floats(2, 3, dtype=dtype), floats(3, 4, dtype=dtype))
 for dtype in (torch.int64, torch.int32, torch.uint8, torch.int8, torch.int16):
@@ -48,11 +55,23 @@ op("aten.linalg_vecdot.default", floats(3), floats(3))
 op("aten.linalg_vecdot.default", floats(2, 0), floats(2, 0))
 for dtype in (torch.float16, torch.bfloat16, torch.float64):
     op("aten.linalg_vecdot.default", floats(2, 30, dtype=dtype), floats(2, 30, dtype=dtype), opsets=(14, 20))
-op("aten.linalg_vecdot.default", floats(2, 3), floats(2, 3), dynamic={0: {0: "b"}, 1: {0: "b"}},
-   alternative=[floats(4, 3), floats(4, 3)])
+op(
+    "aten.linalg_vecdot.default",
+    floats(2, 3),
+    floats(2, 3),
+    dynamic={0: {0: "b"}, 1: {0: "b"}},
+    alternative=[floats(4, 3), floats(4, 3)],
+)
 
 # Nothing to sum: onnxruntime leaves the results of all but plain matrices as they were in memory.
-for a, b in (((64, 0), (0,)), ((5, 64, 0), (0, 32)), ((5, 64, 0), (0,)), ((0,), (5, 0, 64)), ((0,), (0,)), ((5, 2, 3), (3, 0))):
+for a, b in (
+    ((64, 0), (0,)),
+    ((5, 64, 0), (0, 32)),
+    ((5, 64, 0), (0,)),
+    ((0,), (5, 0, 64)),
+    ((0,), (0,)),
+    ((5, 2, 3), (3, 0)),
+):
     op("aten.matmul.default", floats(*a), floats(*b))
 op("aten.mm.default", floats(64, 0), floats(0, 32))
 op("aten.bmm.default", floats(9, 64, 0), floats(9, 0, 32))

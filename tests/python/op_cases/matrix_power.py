@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for target in ("aten.matrix_power.default", "aten.linalg_matrix_power.default"):

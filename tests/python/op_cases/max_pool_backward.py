@@ -1,6 +1,7 @@
 """Gradients have the sizes and places that the pool gives."""
 
 import torch
+
 from op_cases import floats, ints, op
 
 POOLS = {2: torch.ops.aten.max_pool2d_with_indices.default, 3: torch.ops.aten.max_pool3d_with_indices.default}

@@ -1,5 +1,6 @@
 import torch
-from op_cases import floats, fn, op
+
+from op_cases import floats, op
 
 values, places = torch.nn.functional.max_pool2d(floats(2, 3, 6, 8), 2, return_indices=True)
 op("aten.max_unpool2d.default", values, places, [6, 8])

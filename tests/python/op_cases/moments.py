@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for name in ("var", "std", "var_mean", "std_mean"):

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, fn, op
 
 INF, NAN = float("inf"), float("nan")
@@ -17,5 +18,10 @@ fn("aten.nextafter.default", steps(24), torch.tensor([1.0, -1.0, 2.0, 1.9999999,
 fn("aten.nextafter.default", steps(53), torch.tensor([1.0, -1.0, 2.0, 0.1]).double()[:, None], GOALS.double())
 fn("aten.nextafter.default", steps(11), floats(40, dtype=torch.float16), floats(40, dtype=torch.float16))
 fn("aten.nextafter.default", steps(8), floats(40, dtype=torch.bfloat16), floats(40, dtype=torch.bfloat16))
-fn("aten.nextafter.default", lambda x, y: torch.nextafter(x, y).double() * 2.0**149,
-   torch.tensor([0.0, -0.0, 1e-45, -1e-45, 1.1754944e-38])[:, None], GOALS, rtol=1e-9)
+fn(
+    "aten.nextafter.default",
+    lambda x, y: torch.nextafter(x, y).double() * 2.0**149,
+    torch.tensor([0.0, -0.0, 1e-45, -1e-45, 1.1754944e-38])[:, None],
+    GOALS,
+    rtol=1e-9,
+)

@@ -2,6 +2,7 @@
 the harness passes over."""
 
 import torch
+
 from op_cases import floats, fn, op
 
 LAYER, GROUP = "aten.native_layer_norm_backward.default", "aten.native_group_norm_backward.default"
@@ -24,8 +25,20 @@ def group(shape, groups, mask=(True, True, True), dtype=torch.float32, affine=Tr
     x = floats(*shape, dtype=dtype)
     batch, channels, rest = shape[0], shape[1], x[0, 0].numel() if x.numel() else 1
     _, mean, inverse = torch.native_group_norm(x, None, None, batch, channels, rest, groups, 1e-5)
-    op(GROUP, x.flip(1).contiguous(), x, mean, inverse, floats(channels, dtype=dtype) if affine else None, batch,
-       channels, rest, groups, list(mask), **settings)
+    op(
+        GROUP,
+        x.flip(1).contiguous(),
+        x,
+        mean,
+        inverse,
+        floats(channels, dtype=dtype) if affine else None,
+        batch,
+        channels,
+        rest,
+        groups,
+        list(mask),
+        **settings,
+    )
 
 
 for mask in MASKS:
@@ -47,8 +60,9 @@ layer((0, 3, 8), [8])
 
 def sizes_of_the_input(grad, x, mean, inverse, weight):
     batch, channels, height, width = x.shape
-    return torch.ops.aten.native_group_norm_backward.default(grad, x, mean, inverse, weight, batch, channels,
-                                                             height * width, 3, [True, True, True])
+    return torch.ops.aten.native_group_norm_backward.default(
+        grad, x, mean, inverse, weight, batch, channels, height * width, 3, [True, True, True]
+    )
 
 
 def tensors(*shape):
@@ -57,5 +71,10 @@ def tensors(*shape):
     return x.flip(1).contiguous(), x, mean, inverse, floats(shape[1])
 
 
-fn(GROUP, sizes_of_the_input, *tensors(2, 6, 4, 5), alternative=list(tensors(3, 6, 7, 5)),
-   dynamic={0: {0: "b", 2: "h"}, 1: {0: "b", 2: "h"}, 2: {0: "b"}, 3: {0: "b"}})
+fn(
+    GROUP,
+    sizes_of_the_input,
+    *tensors(2, 6, 4, 5),
+    alternative=list(tensors(3, 6, 7, 5)),
+    dynamic={0: {0: "b", 2: "h"}, 1: {0: "b", 2: "h"}, 2: {0: "b"}, 3: {0: "b"}},
+)

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 INF = float("inf")
@@ -14,7 +15,14 @@ for order in (2, 1, 0, 3, 0.5, INF, -INF, -1):
     op("aten.linalg_norm.default", floats(5), order)
     op("aten.linalg_norm.default", floats(2, 3), order, [1])
 op("aten.norm.ScalarOpt_dim", floats(2, 3), None, [1])
-op("aten.linalg_vector_norm.default", floats(2, 3), dim=[-1], keepdim=True, dynamic={0: {0: "n"}}, alternative=[floats(5, 3)])
+op(
+    "aten.linalg_vector_norm.default",
+    floats(2, 3),
+    dim=[-1],
+    keepdim=True,
+    dynamic={0: {0: "n"}},
+    alternative=[floats(5, 3)],
+)
 op("aten.linalg_vector_norm.default", floats(2, 3), dim=[-1], dtype=torch.float64)
 op("aten.linalg_vector_norm.default", floats())
 op("aten.linalg_vector_norm.default", floats(0, 3), 2, [0])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 NAN = torch.tensor([[1.0, float("nan"), 2.0, 5.0], [float("nan")] * 4, [3.0, -1.0, 0.5, 7.0]])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for target in ("aten.pdist.default", "aten._pdist_forward.default"):

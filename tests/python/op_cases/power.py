@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, fn, ints, op
 
 for exponent in (2, 3, 0.5, -0.5, -1, 1, 0, 1.7, 2.0, -2):
@@ -31,18 +32,32 @@ op("aten.float_power.Tensor_Tensor", floats(4, low=0.1, high=2.0), ints(4))
 op("aten.float_power.Scalar", 3, floats(4))
 fn("aten.pow.Tensor", lambda x, y: (x * 1).pow_(y), floats(4, low=0.1, high=2.0), floats(4))
 fn("aten.pow.Scalar", lambda x: (x * 1).pow_(3), floats(4, low=0.1, high=2.0))
-fn("aten.float_power.Tensor", lambda x, y: (x * 1).float_power_(y), floats(4, low=0.1, high=2.0, dtype=torch.float64), floats(4))
+fn(
+    "aten.float_power.Tensor",
+    lambda x, y: (x * 1).float_power_(y),
+    floats(4, low=0.1, high=2.0, dtype=torch.float64),
+    floats(4),
+)
 fn("aten.float_power.Scalar", lambda x: (x * 1).float_power_(2.0), floats(4, low=0.1, high=2.0, dtype=torch.float64))
 BASES = torch.tensor([1, -1, 2, -2, 5, -3, 1, -1, 0, 0])
 for dtype in (torch.int64, torch.int32, torch.int16, torch.int8):
-    op("aten.pow.Tensor_Tensor", BASES.to(dtype), torch.tensor([-1, -1, -1, -2, -2, -3, -2, -2, -1, -2]).to(dtype),
-       opsets=(14, 20))
+    op(
+        "aten.pow.Tensor_Tensor",
+        BASES.to(dtype),
+        torch.tensor([-1, -1, -1, -2, -2, -3, -2, -2, -1, -2]).to(dtype),
+        opsets=(14, 20),
+    )
     for base in (2, 3, 1, -1, -2, 0):
         op("aten.pow.Scalar", base, torch.tensor([0, 1, 2, 3, 4, -1, -2]).to(dtype), opsets=(14, 20))
     op("aten.pow.Tensor_Scalar", BASES.to(dtype), 7, opsets=(14, 20))
 op("aten.pow.Tensor_Scalar", torch.tensor([3, 7, -5]), 39)
 op("aten.pow.Tensor_Tensor", torch.tensor([[3], [7], [-5]]), torch.tensor([39, 64, 0, 1]))
-op("aten.pow.Tensor_Tensor", torch.tensor([[2], [3]]), torch.tensor([40, 41, 63]), dynamic={0: {0: "a"}, 1: {0: "b"}},
-   alternative=[torch.tensor([[2], [3], [5]]), torch.tensor([1, 2, 3, 4])])
+op(
+    "aten.pow.Tensor_Tensor",
+    torch.tensor([[2], [3]]),
+    torch.tensor([40, 41, 63]),
+    dynamic={0: {0: "a"}, 1: {0: "b"}},
+    alternative=[torch.tensor([[2], [3], [5]]), torch.tensor([1, 2, 3, 4])],
+)
 op("aten.pow.Scalar", 3, torch.tensor([39, 22, 27]))
 fn("aten.pow.Scalar", lambda x: x * 10 ** torch.arange(4), ints(4))

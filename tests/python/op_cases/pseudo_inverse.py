@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 DEFICIENT = floats(5, 2) @ floats(2, 4)
@@ -22,7 +23,12 @@ op("aten.linalg_pinv.atol_rtol_tensor", floats(3, 4, 4), atol=torch.tensor([0.0,
 op("aten.linalg_pinv.atol_rtol_float", floats(4, 4), hermitian=True)
 op("aten.linalg_pinv.default", floats(3, 4, 4), 0.2, True)
 op("aten.linalg_pinv.atol_rtol_float", floats(4, 3, dtype=torch.float64), opsets=(14, 20))
-op("aten.linalg_pinv.atol_rtol_tensor", floats(2, 5, 3), dynamic={0: {0: "b", 1: "m", 2: "n"}}, alternative=[floats(3, 2, 4)])
+op(
+    "aten.linalg_pinv.atol_rtol_tensor",
+    floats(2, 5, 3),
+    dynamic={0: {0: "b", 1: "m", 2: "n"}},
+    alternative=[floats(3, 2, 4)],
+)
 
 for shape in ((4, 4), (5, 3), (2, 3, 4, 3), (0, 3, 3)):
     op("aten.linalg_polar.default", floats(*shape))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 SHAPES = ((4, 4), (5, 3), (3, 5), (2, 3, 5, 4), (4, 1), (1, 4))
@@ -35,5 +36,10 @@ for transpose in (False, True):
     op("aten.ormqr.default", *packed(5, 3), floats(5, 2), True, transpose)
     op("aten.ormqr.default", *packed(5, 3), floats(2, 5), False, transpose)
     op("aten.ormqr.default", *packed(2, 5, 3), floats(2, 5, 4), True, transpose)
-op("aten.ormqr.default", *packed(2, 5, 3), floats(2, 5, 4), dynamic={0: {0: "b"}, 1: {0: "b"}, 2: {0: "b", 2: "k"}},
-   alternative=[*packed(3, 5, 3), floats(3, 5, 6)])
+op(
+    "aten.ormqr.default",
+    *packed(2, 5, 3),
+    floats(2, 5, 4),
+    dynamic={0: {0: "b"}, 1: {0: "b"}, 2: {0: "b", 2: "k"}},
+    alternative=[*packed(3, 5, 3), floats(3, 5, 6)],
+)

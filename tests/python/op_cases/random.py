@@ -1,10 +1,11 @@
 import torch
+
 from op_cases import floats, fn, op
 
 # onnxruntime has no kernels for random numbers from opset 22 on.
-HERE = dict(compare="shape", opsets=(14, 18, 20))
+HERE = {"compare": "shape", "opsets": (14, 18, 20)}
 GENERATOR = torch.Generator()
-GROW = dict(dynamic={0: {0: "n"}}, alternative=[floats(5, 4)])
+GROW = {"dynamic": {0: {0: "n"}}, "alternative": [floats(5, 4)]}
 
 for name in ("rand", "randn"):
     op(f"aten.{name}.default", [2, 3], **HERE)
@@ -17,7 +18,12 @@ for name in ("rand", "randn"):
     op(f"aten.{name}_like.default", floats(3, 4), **HERE, **GROW)
     op(f"aten.{name}.generator", [2, 3], generator=None, **HERE)
     op(f"aten.{name}.generator", [2, 3], generator=None, dtype=torch.float64, **HERE)
-    fn(f"aten.{name}.generator", lambda x, f=getattr(torch, name): f(3, 4, generator=GENERATOR) + x, floats(3, 4), **HERE)
+    fn(
+        f"aten.{name}.generator",
+        lambda x, f=getattr(torch, name): f(3, 4, generator=GENERATOR) + x,
+        floats(3, 4),
+        **HERE,
+    )
     op(f"aten.{name}_like.generator", floats(2, 3), generator=None, **HERE)
 op("aten.uniform.default", floats(2, 3), -2.0, 5.0, **HERE)
 fn("aten.uniform.default", lambda x: (x + 1).uniform_(0, 1), floats(3, 4), **HERE, **GROW)
@@ -41,6 +47,15 @@ op("aten.log_normal.default", floats(2, 3), **HERE)
 for count, replacement in ((1, False), (3, True), (2, False)):
     op("aten.multinomial.default", floats(4, low=0, high=1), count, replacement, **HERE)
     op("aten.multinomial.default", floats(2, 4, low=0, high=1), count, replacement, **HERE)
-fn("aten.multinomial.default", lambda x: torch.multinomial((x > 5).float(), 1), torch.tensor([[1.0, 9.0, 2.0], [7.0, 0.0, 0.0]]), opsets=(14, 18, 20))
-fn("aten.multinomial.default", lambda x: torch.multinomial((x > 5).float(), 2).sort().values,
-   torch.tensor([[1.0, 9.0, 8.0], [7.0, 0.0, 6.0]]), opsets=(14, 18, 20))
+fn(
+    "aten.multinomial.default",
+    lambda x: torch.multinomial((x > 5).float(), 1),
+    torch.tensor([[1.0, 9.0, 2.0], [7.0, 0.0, 0.0]]),
+    opsets=(14, 18, 20),
+)
+fn(
+    "aten.multinomial.default",
+    lambda x: torch.multinomial((x > 5).float(), 2).sort().values,
+    torch.tensor([[1.0, 9.0, 8.0], [7.0, 0.0, 6.0]]),
+    opsets=(14, 18, 20),
+)

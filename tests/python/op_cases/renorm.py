@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for p in (1, 2, 3, 0.5, float("inf")):

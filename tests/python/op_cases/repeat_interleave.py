@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 op("aten.repeat_interleave.Tensor", torch.tensor([2, 0, 3]))

@@ -1,9 +1,10 @@
 import torch
+
 from op_cases import floats, ints, op
 
 HALVES = torch.tensor([0.5, 1.5, -0.5, -2.5, 0.49, -0.0, 7.0, float("inf"), float("-inf"), float("nan")])
 
-for name in "ceil fix floor round trunc frac".split():
+for name in ["ceil", "fix", "floor", "round", "trunc", "frac"]:
     target = f"aten.{name}.default"
     op(target, floats(2, 3, low=-5, high=5))
     op(target, HALVES)

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 NAN = torch.tensor([[1.0, 3.0, 2.0, float("nan"), 9.0], [2.0, 2.0, 5.0, 5.0, -1.0]])

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 ROW = torch.tensor([-1.0, 0.0, 0.5, 0.5, 2.0])
@@ -19,8 +20,16 @@ op("aten.bucketize.Tensor", X.bfloat16(), ROW.bfloat16(), opsets=(14, 20))
 op("aten.searchsorted.Tensor", ROW, X, side="right")
 op("aten.searchsorted.Tensor", ROW.flip(0), X, sorter=torch.tensor([4, 3, 2, 1, 0]))
 op("aten.searchsorted.Tensor", ROWS, floats(2, 3), out_int32=True)
-for row, x in (((0,), (3,)), ((0,), (2, 3)), ((0,), ()), ((0,), (0,)), ((5,), (0,)), ((2, 0), (2, 3)), ((2, 5), (2, 0)),
-               ((0, 5), (0, 3))):
+for row, x in (
+    ((0,), (3,)),
+    ((0,), (2, 3)),
+    ((0,), ()),
+    ((0,), (0,)),
+    ((5,), (0,)),
+    ((2, 0), (2, 3)),
+    ((2, 5), (2, 0)),
+    ((0, 5), (0, 3)),
+):
     op("aten.searchsorted.Tensor", floats(*row), floats(*x))
     op("aten.searchsorted.Tensor", floats(*row), floats(*x), right=True, out_int32=True, opsets=(14, 20))
     if len(row) == 1:

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 LENGTHS = torch.tensor([2, 0, 3])
@@ -9,5 +10,12 @@ for reduce in ("sum", "mean", "prod", "max", "min"):
 op("aten.segment_reduce.default", floats(2, 5, 3), "sum", lengths=torch.tensor([[2, 3], [4, 1]]), axis=1)
 op("aten.segment_reduce.default", floats(5, dtype=torch.float16), "mean", lengths=LENGTHS, unsafe=True)
 op("aten.segment_reduce.default", floats(5, dtype=torch.float64), "max", lengths=LENGTHS, unsafe=True)
-op("aten.segment_reduce.default", floats(5, 4), "sum", lengths=LENGTHS, unsafe=True, dynamic={0: {1: "n"}},
-   alternative=[floats(5, 7), LENGTHS])
+op(
+    "aten.segment_reduce.default",
+    floats(5, 4),
+    "sum",
+    lengths=LENGTHS,
+    unsafe=True,
+    dynamic={0: {1: "n"}},
+    alternative=[floats(5, 7), LENGTHS],
+)

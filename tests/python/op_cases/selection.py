@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 op("aten.where.self", bools(2, 3), floats(2, 3), floats(3))
@@ -6,8 +7,14 @@ op("aten.where.self", bools(2, 1), floats(3), floats())
 op("aten.where.self", bools(2, 3), ints(2, 3), floats(3))
 op("aten.where.self", bools(2, 3), bools(2, 3), bools(3))
 op("aten.where.self", bools(2, 3), bools(2, 3), ints(3))
-op("aten.where.self", bools(4, 3), floats(4, 3), floats(3), dynamic={0: {0: "n"}, 1: {0: "n"}},
-   alternative=[bools(2, 3), floats(2, 3), floats(3)])
+op(
+    "aten.where.self",
+    bools(4, 3),
+    floats(4, 3),
+    floats(3),
+    dynamic={0: {0: "n"}, 1: {0: "n"}},
+    alternative=[bools(2, 3), floats(2, 3), floats(3)],
+)
 op("aten.where.self", torch.tensor(True), floats(3), floats(3))
 for dtype in (torch.float64, torch.float16, torch.bfloat16):
     op("aten.where.self", bools(2, 3), floats(2, 3, dtype=dtype), floats(3, dtype=dtype), opsets=(14, 20, 24))

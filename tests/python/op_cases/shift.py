@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import ints, op
 
 COUNTS = torch.tensor([0, 1, 5, 31, 63, 64, -1])

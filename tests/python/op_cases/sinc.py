@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 for name in ("sinc", "special_sinc"):

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 SHAPES = ((4, 4), (5, 3), (3, 5), (2, 3, 4, 3), (1, 1), (4, 1), (1, 4), (24, 20))
@@ -23,7 +24,12 @@ op("aten.linalg_eigvalsh.default", torch.tensor([[0.0, 1.0], [1.0, 0.0]]))
 op("aten.linalg_eigvalsh.default", torch.zeros(3, 3))
 op("aten.linalg_eigvalsh.default", floats(0, 0))
 op("aten.linalg_eigvalsh.default", floats(3, 3, dtype=torch.float64), opsets=(14, 20))
-op("aten.linalg_eigvalsh.default", floats(2, 3, 3), dynamic={0: {0: "b", 1: "n", 2: "n"}}, alternative=[floats(3, 5, 5)])
+op(
+    "aten.linalg_eigvalsh.default",
+    floats(2, 3, 3),
+    dynamic={0: {0: "b", 1: "n", 2: "n"}},
+    alternative=[floats(3, 5, 5)],
+)
 
 for x in (floats(4, 3), DEFICIENT, torch.zeros(3, 3), floats(2, 3, 5), floats(0, 3), floats(0, 3, 3)):
     op("aten.linalg_matrix_rank.atol_rtol_float", x)
@@ -37,5 +43,9 @@ op("aten.linalg_matrix_rank.atol_rtol_tensor", floats(3, 4, 4), atol=torch.tenso
 op("aten.linalg_matrix_rank.atol_rtol_tensor", floats(4, 4), atol=torch.tensor([0.0, 1.0, 2.0]), rtol=torch.tensor(0.1))
 op("aten.linalg_matrix_rank.default", floats(4, 4), 1.0, True)
 op("aten.linalg_matrix_rank.tol_tensor", floats(3, 4, 4), torch.tensor([0.0, 1.0, 2.0]), True)
-op("aten.linalg_matrix_rank.atol_rtol_tensor", floats(2, 3, 3), dynamic={0: {0: "b", 1: "m", 2: "n"}},
-   alternative=[floats(3, 2, 5)])
+op(
+    "aten.linalg_matrix_rank.atol_rtol_tensor",
+    floats(2, 3, 3),
+    dynamic={0: {0: "b", 1: "m", 2: "n"}},
+    alternative=[floats(3, 2, 5)],
+)

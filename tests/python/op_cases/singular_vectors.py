@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, fn
 
 #: onnxruntime draws no random numbers beyond.
@@ -22,9 +23,18 @@ def product(x, svd):
 
 
 for shape in ((4, 4), (5, 3), (3, 5), (2, 3, 4)):
-    fn("aten.linalg_svd.default", lambda x: product(x, lambda x: torch.linalg.svd(x, full_matrices=False)), floats(*shape),
-       opsets=RANDOM)
-    fn("aten.svd.default", lambda x: product(x, lambda x: [*torch.svd(x)[:2], torch.svd(x)[2].mT]), floats(*shape), opsets=RANDOM)
+    fn(
+        "aten.linalg_svd.default",
+        lambda x: product(x, lambda x: torch.linalg.svd(x, full_matrices=False)),
+        floats(*shape),
+        opsets=RANDOM,
+    )
+    fn(
+        "aten.svd.default",
+        lambda x: product(x, lambda x: [*torch.svd(x)[:2], torch.svd(x)[2].mT]),
+        floats(*shape),
+        opsets=RANDOM,
+    )
 
 
 def eigenproduct(x):
@@ -36,7 +46,13 @@ def eigenproduct(x):
 
 fn("aten.linalg_eigh.default", eigenproduct, floats(4, 4), opsets=RANDOM)
 fn("aten.linalg_eigh.default", eigenproduct, floats(2, 3, 3), opsets=RANDOM)
-fn("aten.linalg_svd.default", lambda x: torch.linalg.svd(x)[1], floats(2, 3, 3), dynamic={0: {0: "b"}}, alternative=[floats(4, 3, 3)])
+fn(
+    "aten.linalg_svd.default",
+    lambda x: torch.linalg.svd(x)[1],
+    floats(2, 3, 3),
+    dynamic={0: {0: "b"}},
+    alternative=[floats(4, 3, 3)],
+)
 fn("aten._linalg_svd.default", lambda x: torch.ops.aten._linalg_svd.default(x)[1], floats(2, 4, 3))
 fn("aten._linalg_svd.default", lambda x: torch.ops.aten._linalg_svd.default(x, False, False), floats(2, 4, 3))
 fn("aten._linalg_svd.default", lambda x: torch.ops.aten._linalg_svd.default(x, False, False), floats(2, 0, 3))

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 for target in ("aten.softmax.int", "aten.log_softmax.int", "aten._safe_softmax.default"):

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 TIES = ints(3, 8, low=0, high=3)
@@ -27,7 +28,13 @@ for largest in (True, False):
     for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.uint8):
         op("aten.topk.default", DISTINCT.to(dtype), 3, -1, largest, opsets=(14, 20))
 op("aten.topk.default", floats(), 1)
-fn("aten.topk.default", lambda x: torch.topk(x, x.shape[0]), floats(4, 4), dynamic={0: {0: "n"}}, alternative=[floats(3, 4)])
+fn(
+    "aten.topk.default",
+    lambda x: torch.topk(x, x.shape[0]),
+    floats(4, 4),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(3, 4)],
+)
 fn("aten.topk.default", lambda x: torch.topk(x, 3, sorted=False)[0].sum(-1), floats(4, 6))
 for k in (1, 3, 5):
     op("aten.kthvalue.default", floats(3, 5), k)

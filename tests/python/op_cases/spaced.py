@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import op
 
 op("aten.linspace.default", 0, 1, 5)

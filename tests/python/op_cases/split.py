@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, fn, ints, op
 
 for target in ("aten.split.Tensor", "aten.split_copy.Tensor"):
@@ -17,10 +18,18 @@ op("aten.tensor_split.indices", floats(7, 2), [2, 5])
 op("aten.tensor_split.tensor_indices_or_sections", floats(7, 2), torch.tensor([2, 5]))
 op("aten.tensor_split.tensor_indices_or_sections", floats(3, 7), torch.tensor([1, -2, 9]), -1)
 for places in (3, []):
-    fn("aten.tensor_split.tensor_indices_or_sections",
-       lambda x, places=places: torch.tensor_split(x, torch.tensor(places, dtype=torch.int64)), floats(7, 2))
-op("aten.tensor_split.tensor_indices_or_sections", floats(7, 2), torch.tensor([4]), dynamic={0: {0: "n"}},
-   alternative=[floats(9, 2), torch.tensor([3])])
+    fn(
+        "aten.tensor_split.tensor_indices_or_sections",
+        lambda x, places=places: torch.tensor_split(x, torch.tensor(places, dtype=torch.int64)),
+        floats(7, 2),
+    )
+op(
+    "aten.tensor_split.tensor_indices_or_sections",
+    floats(7, 2),
+    torch.tensor([4]),
+    dynamic={0: {0: "n"}},
+    alternative=[floats(9, 2), torch.tensor([3])],
+)
 for target in ("aten.unbind.int", "aten.unbind_copy.int"):
     op(target, floats(3, 2))
     op(target, floats(3, 2), -1)

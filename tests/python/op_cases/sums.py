@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import bools, floats, ints, op
 
 NAN = torch.tensor([[1.0, float("nan"), 2.0], [float("nan")] * 3, [3.0, -1.0, 0.5]])

@@ -1,6 +1,7 @@
 import math
 
 import torch
+
 from op_cases import floats, fn, never
 
 N = {"dynamic": {0: {0: "n"}}, "alternative": [floats(9, 3)]}

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 for name in ("addcmul", "addcdiv"):
@@ -7,9 +8,22 @@ for name in ("addcmul", "addcdiv"):
     op(target, floats(2, 3), floats(3), floats(2, 1, low=1, high=2), value=0.5)
     op(target, floats(3), floats(3), floats(3, low=1, high=2), value=-2)
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
-        op(target, floats(3, dtype=dtype), floats(3, dtype=dtype), floats(3, dtype=dtype, low=1, high=2), value=0.1, opsets=(14, 20))
-    op(target, floats(2, 3), floats(2, 3), floats(3, low=1, high=2), dynamic={0: {0: "n"}, 1: {0: "n"}},
-       alternative=[floats(4, 3), floats(4, 3), floats(3, low=1, high=2)])
+        op(
+            target,
+            floats(3, dtype=dtype),
+            floats(3, dtype=dtype),
+            floats(3, dtype=dtype, low=1, high=2),
+            value=0.1,
+            opsets=(14, 20),
+        )
+    op(
+        target,
+        floats(2, 3),
+        floats(2, 3),
+        floats(3, low=1, high=2),
+        dynamic={0: {0: "n"}, 1: {0: "n"}},
+        alternative=[floats(4, 3), floats(4, 3), floats(3, low=1, high=2)],
+    )
 op("aten.addcmul.default", ints(2, 3), ints(2, 3), ints(3), value=2)
 
 for weight in (0.2, 0.5, 0.9, 1.0, -0.7, 2):

@@ -1,10 +1,19 @@
 import torch
-from op_cases import bools, floats, ints, op
+
+from op_cases import bools, ints, op
 
 for name in ("any", "all"):
-    for x in (bools(2, 3), torch.zeros(2, 3, dtype=torch.bool), torch.ones(2, 3), ints(2, 3, low=0, high=2),
-              ints(2, 3, low=0, high=2, dtype=torch.uint8), torch.tensor([float("nan"), 0.0]), bools(), torch.zeros(0, 3),
-              ints(4, low=0, high=2).to(torch.bfloat16)):
+    for x in (
+        bools(2, 3),
+        torch.zeros(2, 3, dtype=torch.bool),
+        torch.ones(2, 3),
+        ints(2, 3, low=0, high=2),
+        ints(2, 3, low=0, high=2, dtype=torch.uint8),
+        torch.tensor([float("nan"), 0.0]),
+        bools(),
+        torch.zeros(0, 3),
+        ints(4, low=0, high=2).to(torch.bfloat16),
+    ):
         op(f"aten.{name}.default", x)
     for dim in (0, -1):
         op(f"aten.{name}.dim", bools(2, 3, 4), dim)

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 op("aten.linalg_vander.default", floats(3))

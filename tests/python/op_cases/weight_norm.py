@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, op
 
 for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):

@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import op
 
 for name in ("hann", "hamming", "blackman", "bartlett", "kaiser"):

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+
 from op_cases import floats, fn
 
 MASK, NOWHERE = torch.tensor([True, False, True, True]), torch.zeros(5, dtype=torch.bool)
@@ -10,8 +11,15 @@ MASK, NOWHERE = torch.tensor([True, False, True, True]), torch.zeros(5, dtype=to
 def chosen(target, function, **settings):
     """`function` of chosen rows: three of four in the capture, then none of five."""
     settings.setdefault("opsets", (14, 20))
-    fn(target, lambda x, mask: function(x[mask]), floats(4, 3), MASK, dynamic={0: {0: "n"}, 1: {0: "n"}},
-       alternative=[floats(5, 3), NOWHERE], **settings)
+    fn(
+        target,
+        lambda x, mask: function(x[mask]),
+        floats(4, 3),
+        MASK,
+        dynamic={0: {0: "n"}, 1: {0: "n"}},
+        alternative=[floats(5, 3), NOWHERE],
+        **settings,
+    )
 
 
 chosen("aten.cumsum.default", lambda x: x.cumsum(0))
@@ -61,6 +69,16 @@ def with_pictures_by_mask(ids, table, features):
     return embedded
 
 
-for target, function in (("aten.masked_scatter.default", with_pictures), ("aten.index_put.default", with_pictures_by_mask)):
-    fn(target, function, torch.tensor([[1, 7, 7, 3]]), floats(9, 5), floats(2, 5), dynamic={0: {1: "n"}, 2: {0: "k"}},
-       alternative=[torch.tensor([[1, 2, 3]]), floats(9, 5), floats(0, 5)])
+for target, function in (
+    ("aten.masked_scatter.default", with_pictures),
+    ("aten.index_put.default", with_pictures_by_mask),
+):
+    fn(
+        target,
+        function,
+        torch.tensor([[1, 7, 7, 3]]),
+        floats(9, 5),
+        floats(2, 5),
+        dynamic={0: {1: "n"}, 2: {0: "k"}},
+        alternative=[torch.tensor([[1, 2, 3]]), floats(9, 5), floats(0, 5)],
+    )

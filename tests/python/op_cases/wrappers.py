@@ -1,8 +1,9 @@
 """Regions that are captured as a graph inside a node, and are inlined."""
 
 import torch
-from op_cases import floats, fn
 from torch._higher_order_ops.hints_wrap import hints_wrapper
+
+from op_cases import floats, fn
 
 
 def without_gradients(x):

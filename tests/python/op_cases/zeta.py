@@ -1,4 +1,5 @@
 import torch
+
 from op_cases import floats, ints, op
 
 op("aten.special_zeta.default", floats(4, 1, low=1.1, high=9.0), floats(7, low=0.1, high=9.0))
