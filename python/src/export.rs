@@ -3,20 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use modelexport::embedding::Embed;
-use modelexport::export::{self, Options};
-use modelexport::export_summary::{ForSummary, Seconds, Summary};
-use modelexport::functions::{self, Modules};
-use modelexport::policy::{Policy, Preset};
+use modelexport::export::Source;
+use modelexport::functions::Modules;
+use modelexport::policy::Preset;
 use modelexport::tags::TagFormat;
-use modelexport::{Error, interface, rules, weights_from};
-use modelexport_graph::aten::Program;
-use modelexport_io::output::{Settings, Transaction};
+use modelexport::{Export, Observer, Step, TagChoice, Target, rules};
+use modelexport_io::pt2;
 use modelexport_io::source::Sources;
 use modelexport_io::weights::WeightsMode;
-use modelexport_io::{pt2, sidecar};
 use modelexport_lower::report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -54,19 +50,18 @@ pub struct Choices {
     progress: Py<PyAny>,
 }
 
-/// The summary and the sidecar, both as JSON, and what the user should know.
-type Told<'py> = PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<String>)>;
+/// The summary and the sidecar, both as JSON, and the warnings.
+type Exported<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<String>);
 
 /// Exports an archive that `torch.export.save` wrote.
 #[pyfunction]
-pub fn export_archive(py: Python<'_>, source: PathBuf, output: PathBuf, choices: Choices) -> Told<'_> {
-    let read = |_: &mut Sources| -> Result<_, Error> {
-        export::check_source(&source, &output)?;
-        let archive = pt2::read(&source)?;
-        let told = export::source_of(&source, &archive.program);
-        Ok((archive.program, Some(archive.sources), told))
-    };
-    run(py, &source, &output, choices, &[], Sources::new(), read)
+pub fn export_archive(
+    py: Python<'_>,
+    source: PathBuf,
+    output: PathBuf,
+    choices: Choices,
+) -> PyResult<Exported<'_>> {
+    run(py, Source::Archive(source), output, choices)
 }
 
 /// A program in memory: the JSON texts of an archive, and the storages that its weights are in. An object with these
@@ -85,7 +80,12 @@ pub struct LiveProgram {
 
 /// Exports a program from memory.
 #[pyfunction]
-pub fn export_program(py: Python<'_>, live: LiveProgram, output: PathBuf, choices: Choices) -> Told<'_> {
+pub fn export_program(
+    py: Python<'_>,
+    live: LiveProgram,
+    output: PathBuf,
+    choices: Choices,
+) -> PyResult<Exported<'_>> {
     let mut sources = Sources::new();
     let mut by_name = HashMap::new();
     for storage in live.storages {
@@ -94,23 +94,14 @@ pub fn export_program(py: Python<'_>, live: LiveProgram, output: PathBuf, choice
             .ok_or_else(|| PyValueError::new_err(format!("storage {name:?} has a length but no address")))?;
         by_name.insert(name.clone(), sources.add_memory(name, Arc::new(memory)));
     }
-    let read = |sources: &mut Sources| -> Result<_, Error> {
-        let parts = pt2::Parts {
-            name: &live.name,
-            program: &live.program,
-            weights: &live.weights,
-            constants: &live.constants,
-            storages: &by_name,
-        };
-        let program = pt2::read_parts(parts, sources)?;
-        let told = sidecar::Source {
-            kind: "module".to_owned(),
-            file: None,
-            torch_version: Some(program.torch_version.clone()),
-        };
-        Ok((program, None, told))
+    let parts = pt2::Parts {
+        name: &live.name,
+        program: &live.program,
+        weights: &live.weights,
+        constants: &live.constants,
+        storages: &by_name,
     };
-    run(py, Path::new(&live.name), &output, choices, &live.tied, sources, read)
+    run(py, Source::Memory { parts, sources, tied: &live.tied }, output, choices)
 }
 
 /// Those of `targets` that cannot be exported.
@@ -125,82 +116,56 @@ pub fn missing_operators(targets: Vec<String>, opset: i64, rules: Option<PathBuf
     Ok(missing.into_iter().map(str::to_owned).collect())
 }
 
-type Read = (Program, Option<Sources>, sidecar::Source);
+/// Tells Python about steps and collects warnings.
+struct PythonObserver<'a> {
+    progress: &'a Py<PyAny>,
+    warnings: Vec<String>,
+}
+
+impl Observer for PythonObserver<'_> {
+    fn step(&mut self, step: Step, _: &Path) {
+        let name = match step {
+            Step::Read => return,
+            Step::Lower => "export",
+            Step::Tag => "tag",
+            Step::Write => "write",
+        };
+        // An exception of the listener does not concern the export.
+        Python::attach(|py| drop(self.progress.call1(py, (name,))));
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.warnings.push(text.to_owned());
+    }
+}
 
 fn run<'py>(
     py: Python<'py>,
-    name: &Path,
-    output: &Path,
+    source: Source<'_>,
+    output: PathBuf,
     choices: Choices,
-    tied: &[Vec<String>],
-    mut sources: Sources,
-    read: impl FnOnce(&mut Sources) -> Result<Read, Error> + Send,
-) -> Told<'py> {
-    let (mut options, mode) = options(&choices)?;
+) -> PyResult<Exported<'py>> {
     let stop = gate::Stop::default();
-    let flag = stop.flag();
-    // Whoever listens is told and not asked: what it raises is not the export's.
-    let tell = |step: &str| Python::attach(|py| drop(choices.progress.call1(py, (step,))));
-    let work = || -> Result<(Summary, Vec<u8>, Vec<String>), Error> {
-        let began = Instant::now();
-        let settings = Settings { overwrite: choices.overwrite, ..Settings::default() };
-        let mut transaction = Transaction::begin(output, settings)?;
-        transaction.stop_on(flag);
-        transaction.check(&sidecar::path_beside(output))?;
-        let (mut program, own_sources, told) = read(&mut sources)?;
-        let mut sources = own_sources.unwrap_or(sources);
-        let mut notes = Vec::new();
-        if let Some(folder) = &choices.weights_from {
-            let attached = weights_from::attach(&mut program, folder, tied, &mut sources)?;
-            notes.extend(attached.notes());
-        }
-        let sources = &sources;
-        options.lower.dimension_names = interface::dimension_names(&choices.dimension_names, &program)?;
-        interface::rename_inputs(&mut program, &choices.input_names)?;
-        interface::rename_outputs(&mut program, &choices.output_names)?;
-        let was_read = began.elapsed();
-        tell("export");
-        let lowered = export::lower(program, sources, &options)
-            .map_err(|error| Error::Export { path: name.to_owned(), error })?;
-        tell("tag");
-        let mut exported = export::tag(lowered, told, &options);
-        if let Some(selector) = &choices.functions {
-            let modules =
-                if selector.is_empty() { Modules::All } else { Modules::Selected(selector.clone()) };
-            exported = functions::convert_exported(exported, &modules, output)?;
-        }
-        let hierarchy = exported
-            .sidecar
-            .to_bytes()
-            .map_err(|source| Error::Write { path: sidecar::path_beside(output), source })?;
-        let was_lowered = began.elapsed();
-        let statistics = ForSummary::new(&exported.sidecar);
-        tell("write");
-        let files = export::write(transaction, exported, sources, mode, &mut |_| {})?;
-        let total = began.elapsed();
-        let seconds = Seconds {
-            read: was_read.as_secs_f64(),
-            lower: (was_lowered - was_read).as_secs_f64(),
-            write: (total - was_lowered).as_secs_f64(),
-            total: total.as_secs_f64(),
-        };
-        Ok((Summary::new(name, choices.opset, statistics, &files, seconds), hierarchy, notes))
-    };
-    let (summary, hierarchy, notes) =
-        gate::run(py, &stop, work)?.map_err(|error| errors::of_library(&error))?;
-    let summary = serde_json::to_vec(&summary).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((PyBytes::new(py, &summary), PyBytes::new(py, &hierarchy), notes))
+    let target = Target { cancel: Some(stop.flag()), ..Target::new(output).overwrite(choices.overwrite) };
+    let (export, progress) = export(source, target, choices)?;
+    let mut observer = PythonObserver { progress: &progress, warnings: Vec::new() };
+    let exported =
+        gate::run(py, &stop, || export.run(&mut observer))?.map_err(|error| errors::of_library(&error))?;
+    let summary =
+        serde_json::to_vec(&exported.summary).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((PyBytes::new(py, &summary), PyBytes::new(py, &exported.sidecar), observer.warnings))
 }
 
-fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
+/// The export that was asked for, and who is told of its progress.
+fn export(source: Source<'_>, target: Target, choices: Choices) -> PyResult<(Export<'_>, Py<PyAny>)> {
     let bad = |what: &str, given: &str, known: &str| {
         PyValueError::new_err(format!("{what} {given:?} is not known; there are {known}"))
     };
-    let mode: WeightsMode = choices
+    let weights: WeightsMode = choices
         .weights
         .parse()
         .map_err(|_| bad("weights", &choices.weights, &WeightsMode::ALL.map(WeightsMode::name).join(", ")))?;
-    let preset = match &choices.modules {
+    let modules = match &choices.modules {
         None => None,
         Some(name) => Some(
             Preset::from_name(name)
@@ -211,25 +176,32 @@ fn options(choices: &Choices) -> PyResult<(Options, WeightsMode)> {
         .ok_or_else(|| bad("tag_format", &choices.tag_format, "instance, class"))?;
     let embed = Embed::parse(&choices.embed)
         .ok_or_else(|| bad("embed", &choices.embed, "doc-string, metadata-props, both, none"))?;
-    let mode = if choices.weights_from.is_some() { mode.of_files() } else { mode };
-    let rules = read_rules(choices.rules.as_deref())?;
-    let custom_operators = rules.operators.clone();
-    let options = Options {
-        lower: modelexport_lower::Options {
-            opset: choices.opset,
-            weights_can_move: mode != WeightsMode::Reference,
-            fold_batch_norm: !choices.keep_batch_norm && mode.are_copied(),
-            fold_parameters: mode.are_copied(),
-            custom_operators,
-            not_decomposed: choices.not_decomposed.clone(),
-            ..modelexport_lower::Options::default()
-        },
-        policy: Policy::new(preset, choices.torch_nn_exceptions.clone(), rules),
-        tag_format,
+    let functions = choices.functions.map(|selector| match selector.is_empty() {
+        true => Modules::All,
+        false => Modules::Selected(selector),
+    });
+    let export = Export {
+        opset: choices.opset,
+        weights,
+        weights_from: choices.weights_from,
         embed,
+        tags: TagChoice {
+            modules,
+            torch_nn_exceptions: choices.torch_nn_exceptions,
+            rules: choices.rules,
+            tag_format: Some(tag_format),
+        },
         source_info: choices.source_info,
+        keep_batch_norm: choices.keep_batch_norm,
+        input_names: choices.input_names,
+        output_names: choices.output_names,
+        dimension_names: choices.dimension_names,
+        functions,
+        not_decomposed: choices.not_decomposed,
+        returns_sidecar: true,
+        ..Export::of(source, target)
     };
-    Ok((options, mode))
+    Ok((export, choices.progress))
 }
 
 fn read_rules(file: Option<&Path>) -> PyResult<rules::Rules> {

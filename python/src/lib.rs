@@ -26,4 +26,8 @@ mod _native {
     #[allow(non_upper_case_globals)]
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// The ONNX opset that is produced unless another one is chosen.
+    #[pymodule_export]
+    const DEFAULT_OPSET: i64 = modelexport_lower::DEFAULT_OPSET;
 }

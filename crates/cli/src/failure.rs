@@ -14,10 +14,10 @@ pub enum Failure {
         message: String,
         hint: Option<String>,
         status: ExitStatus,
-        /// How the operating system numbers the failure, for callers that are no people.
+        /// The operating system's error code, if the operating system caused the error.
         os_code: Option<i32>,
     },
-    /// Whoever read the output has had enough (`modelexport tree … | head`). Not an error.
+    /// The reader closed the pipe (`modelexport tree … | head`). Not an error.
     OutputClosed,
 }
 
@@ -27,7 +27,7 @@ impl Failure {
         Failure::Error { message: error.to_string(), hint: None, status: status(kind), os_code: None }
     }
 
-    /// The answer is no, and the reason is the result.
+    /// The command worked and the answer is no, for this reason.
     pub fn finding(reason: impl Display) -> Self {
         let message = reason.to_string();
         Failure::Error { message, hint: None, status: ExitStatus::Finding, os_code: None }
@@ -65,7 +65,7 @@ impl From<modelexport::Error> for Failure {
     }
 }
 
-/// Errors of the output stream; those of files are reported with the file's name and do not come here.
+/// Errors of the output stream. Errors of files carry the name of the file and take another path.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

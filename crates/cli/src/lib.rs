@@ -1,10 +1,11 @@
-//! The `modelexport` command, as a function: the binary calls it, and so does the script of the Python package.
+//! The `modelexport` command as a function. The binary and the Python package call it.
 
 mod arguments;
 mod commands;
 mod display;
 mod exit;
 mod failure;
+mod observer;
 mod session;
 
 use std::ffi::OsString;
@@ -18,10 +19,10 @@ use session::Session;
 
 pub use session::{Captured, CapturedError};
 
-/// Export PyTorch models to ONNX and keep which module every node came from.
+/// Export PyTorch models to ONNX and record on every node which module it came from.
 ///
-/// A model is captured in Python with `torch.export.save(torch.export.export(model, args), "model.pt2")`; from there
-/// on no Python is needed.
+/// Capture a model in Python with `torch.export.save(torch.export.export(model, args), "model.pt2")`. No command needs
+/// Python after that.
 #[derive(Parser)]
 #[command(name = "modelexport", version, after_help = EXIT_STATUS)]
 struct Cli {
@@ -32,7 +33,7 @@ struct Cli {
 }
 
 const EXIT_STATUS: &str =
-    "Exit status: 0 fine, 1 a negative finding, 2 wrong usage or bad input, 3 I/O failed.";
+    "Exit status: 0 success, 1 negative finding, 2 wrong usage or bad input, 3 I/O error.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -50,14 +51,14 @@ enum Command {
     Weights(commands::weights::Arguments),
 }
 
-/// Status of a command that could not even say what is wrong with its arguments.
+/// Exit status of wrong usage.
 const USAGE: u8 = 2;
 
-/// Runs the command with these arguments, the first of which is its own name, and returns the exit status.
+/// Runs the command and returns the exit status. The first argument is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        // Help and version come this way, too. A terminal that is gone cannot be told that it is gone.
+        // Help and version are errors to clap. There is nowhere to report a closed stdout.
         Err(message) => {
             let _ = message.print();
             return u8::try_from(message.exit_code()).unwrap_or(USAGE);
@@ -68,11 +69,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     session.finish(result) as u8
 }
 
-/// Runs the command for a caller that is a program: nothing is printed, and what would have been comes back.
+/// Runs the command inside another program: captures the output instead of printing it.
 pub fn run_captured(arguments: impl IntoIterator<Item = OsString>) -> Captured {
     match Cli::try_parse_from(arguments) {
         Ok(cli) => {
-            let mut session = Session::kept();
+            let mut session = Session::captured();
             let result = dispatch(&cli.command, &mut session);
             session.into_captured(result)
         }
@@ -116,7 +117,8 @@ mod tests {
     /// The help of every command, as `docs/cli.md` shows it.
     fn reference() -> String {
         let mut text =
-            "# The command line\n\nWhat `modelexport help` prints, command by command.\n".to_owned();
+            "# The command line\n\nThe help text of every command. This page is generated from the code.\n"
+                .to_owned();
         let mut root = Cli::command().term_width(100);
         root.build();
         let names: Vec<String> =

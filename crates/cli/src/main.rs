@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-/// A graph is millions of small texts and lists; the allocator of the system takes a fifth of the time for them. It is
-/// built as its version 2 and without huge pages: version 3 keeps memory that was given back for a second, which is
-/// longer than most commands run, and huge pages keep what lies between. Both showed as half of the peak.
+/// A graph consists of many small strings and lists; with the system's allocator they take a fifth of the time. mimalloc is
+/// built as version 2 and without huge pages: version 3 keeps freed memory for a second, which is longer than most commands
+/// run, and huge pages keep the gaps between allocations. Either doubles the peak memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,19 +1,20 @@
-//! One run of the command: where results and messages go. Everything that is printed goes through here.
+//! One run of the command. Everything that it prints goes through the session: results to stdout, messages to stderr.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use modelexport_io::onnx::names::for_screen;
+use modelexport_io::sidecar;
 
 use crate::arguments::{ColorChoice, GlobalArguments};
 use crate::display::style::Style;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 
-/// Results on stdout, messages on stderr; or both kept for a caller.
+/// Prints results to stdout and messages to stderr, or captures both for a caller.
 pub struct Session {
     out: Out,
     out_style: Style,
-    /// Columns of the terminal; `None` if the output goes elsewhere and is not cut.
+    /// Columns of the terminal. `None` if stdout is not a terminal; then nothing is truncated.
     width: Option<usize>,
     message_style: Style,
     is_quiet: bool,
@@ -23,10 +24,10 @@ pub struct Session {
 
 enum Out {
     Stdout(BufWriter<io::StdoutLock<'static>>),
-    Kept(Vec<u8>),
+    Captured(Vec<u8>),
 }
 
-/// What a command gave back to a caller that is a program.
+/// The outcome of a command that ran inside another program.
 #[derive(Debug, Default)]
 pub struct Captured {
     pub status: u8,
@@ -41,7 +42,7 @@ pub struct Captured {
 pub struct CapturedError {
     pub message: String,
     pub hint: Option<String>,
-    /// How the operating system numbers the failure, where it is one of its own.
+    /// The operating system's error code, if the operating system caused the error.
     pub os_code: Option<i32>,
 }
 
@@ -60,10 +61,10 @@ impl Session {
         }
     }
 
-    /// Nothing is printed; [`Session::into_captured`] has it all.
-    pub fn kept() -> Self {
+    /// Prints nothing; [`Session::into_captured`] returns the output.
+    pub fn captured() -> Self {
         Session {
-            out: Out::Kept(Vec::new()),
+            out: Out::Captured(Vec::new()),
             out_style: Style::new(false),
             width: None,
             message_style: Style::new(false),
@@ -77,12 +78,12 @@ impl Session {
     pub fn out(&mut self) -> &mut dyn Write {
         match &mut self.out {
             Out::Stdout(out) => out,
-            Out::Kept(bytes) => bytes,
+            Out::Captured(bytes) => bytes,
         }
     }
 
-    fn is_kept(&self) -> bool {
-        matches!(self.out, Out::Kept(_))
+    fn is_captured(&self) -> bool {
+        matches!(self.out, Out::Captured(_))
     }
 
     pub fn out_style(&self) -> Style {
@@ -93,19 +94,19 @@ impl Session {
         self.width
     }
 
-    /// Only results and errors are wanted.
+    /// Whether to print results and errors only.
     pub fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// Somebody watches, so that long work should show how far it is.
+    /// Whether to draw progress bars: only for a user at a terminal.
     pub fn shows_progress(&self) -> bool {
-        !self.is_quiet && !self.is_kept() && io::stderr().is_terminal()
+        !self.is_quiet && !self.is_captured() && io::stderr().is_terminal()
     }
 
-    /// A step of long work, for logs: where nobody watches, a line tells that it began.
+    /// Logs that a step began, if stderr is not a terminal and no progress bar shows it.
     pub fn step(&self, name: &str, subject: &str) {
-        if !self.is_quiet && !self.is_kept() && !io::stderr().is_terminal() {
+        if !self.is_quiet && !self.is_captured() && !io::stderr().is_terminal() {
             self.message(&self.message_style.dim(&format!("{name}:")), subject);
         }
     }
@@ -114,23 +115,30 @@ impl Session {
         self.is_verbose
     }
 
-    /// Something that the user should know although the command goes on.
+    /// Warns that a sidecar could not be read and is ignored.
+    pub fn warn_of_sidecar(&mut self, problem: Option<&sidecar::Error>) {
+        if let Some(problem) = problem {
+            self.warn(&format!("{problem}; the sidecar is ignored"));
+        }
+    }
+
+    /// Warns the user and goes on.
     pub fn warn(&mut self, text: &str) {
-        if self.is_kept() {
+        if self.is_captured() {
             self.warnings.push(text.to_owned());
         } else if !self.is_quiet {
             self.message(&self.message_style.yellow("warning:"), text);
         }
     }
 
-    /// Something that only `-v` shows.
+    /// Prints a note with `-v` only.
     pub fn detail(&mut self, text: &str) {
         if self.is_verbose {
             self.message(&self.message_style.dim("note:"), text);
         }
     }
 
-    /// Flushes the result, reports a failure, and says how the process ends.
+    /// Flushes the output, reports a failure, and returns the exit status.
     pub fn finish(mut self, result: Result<ExitStatus, Failure>) -> ExitStatus {
         let result = result.and_then(|status| {
             self.out().flush()?;
@@ -149,10 +157,10 @@ impl Session {
         }
     }
 
-    /// How it ended, for a caller that is a program.
+    /// Returns the captured output and the failure, if any.
     pub fn into_captured(self, result: Result<ExitStatus, Failure>) -> Captured {
         let output = match self.out {
-            Out::Kept(bytes) => bytes,
+            Out::Captured(bytes) => bytes,
             Out::Stdout(_) => Vec::new(),
         };
         let (status, error) = match result {
@@ -165,11 +173,11 @@ impl Session {
         Captured { status: status as u8, output, warnings: self.warnings, error }
     }
 
-    /// Names in messages come from files, so nothing reaches the terminal unescaped.
+    /// Escapes the message: names in it come from files.
     fn message(&self, label: &str, text: &str) {
         let mut error = io::stderr().lock();
         let lines: Vec<_> = text.lines().map(for_screen).collect();
-        // A terminal that is gone cannot be told that it is gone.
+        // There is nowhere to report that stderr is closed.
         let _ = writeln!(error, "{label} {}", lines.join("\n"));
     }
 }

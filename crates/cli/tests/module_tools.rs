@@ -178,10 +178,10 @@ fn findings_have_a_place_and_an_exit_status() {
             insta::assert_snapshot!(format!("validate.{format}"), out);
         });
     }
-    let mended = stdout(folder.path(), &["validate", "m.onnx", "--repair"]);
+    let repaired = stdout(folder.path(), &["validate", "m.onnx", "--repair"]);
     assert_eq!(
-        mended,
-        "mended m_hierarchy.json: made again from the file\nm.onnx: 76 nodes in 48 modules, no findings\n"
+        repaired,
+        "repaired m_hierarchy.json: rebuilt from the file\nm.onnx: 76 nodes in 48 modules, no findings\n"
     );
     assert_eq!(run(folder.path(), &["validate", "m.onnx", "-o", "x.onnx"]).0, 2, "-o without --repair");
 }

@@ -1,16 +1,15 @@
 //! `modelexport tree` as users run it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 use std::process::Stdio;
 
 use assert_cmd::Command;
+use common::{fixtures, repository};
 use modelexport_graph::onnx::{Graph, Model, Node, OpsetImport};
 use modelexport_io::onnx::{self, Chunk};
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
 
 fn modelexport(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("modelexport").unwrap();
@@ -30,17 +29,6 @@ fn failure(arguments: &[&str]) -> (i32, String) {
     let output = modelexport(arguments).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-}
-
-fn fixtures() -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(repository().join("fixtures"))
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.path().join("model.pt2").is_file())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 #[test]
@@ -73,7 +61,7 @@ fn a_plain_model_has_no_tagged_operations_under_the_hugging_face_preset() {
     assert_eq!(tagged_operations(&[norms, "--modules", "huggingface", "--torch-nn-exceptions="]), 0);
     let text = stdout(&["tree", plain, "--modules", "huggingface"]);
     assert!(
-        text.contains("no operation is tagged: --modules huggingface chooses none of the classes"),
+        text.contains("no operation is tagged: --modules huggingface selects none of the classes"),
         "{text}"
     );
 }
@@ -226,7 +214,7 @@ fn a_sidecar_of_another_kind_is_left_aside() {
     assert_eq!(output.status.code(), Some(0));
     let warning = String::from_utf8(output.stderr).unwrap();
     assert!(warning.starts_with("warning: "), "{warning}");
-    assert!(warning.ends_with("missing field `schema_version`; the sidecar is left aside\n"), "{warning}");
+    assert!(warning.ends_with("missing field `schema_version`; the sidecar is ignored\n"), "{warning}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("/Net/Block.0"));
     let quiet = modelexport(&["tree", "-q", path.to_str().unwrap()]).output().unwrap();
     assert_eq!(String::from_utf8(quiet.stderr).unwrap(), "");

@@ -21,6 +21,6 @@ pub use dtype::DType;
 pub use module_tree::{Module, ModuleId, ModuleTree};
 pub use origin::{Method, ScopeId, Scopes};
 pub use shape::Dim;
-pub use storage::{SourceId, Span, StridedView, row_major_strides};
+pub use storage::{SourceId, Span, StridedView, element_count, row_major_strides};
 pub use sym_expr::{SymExpr, SymOp};
 pub use tag::check_tag;

@@ -1,5 +1,8 @@
 //! Where a node comes from: a call of a module, as a place in the tree of calls.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use std::collections::HashMap;
 
 use crate::module_tree::ModuleId;
@@ -99,16 +102,25 @@ impl Scopes {
     }
 }
 
-/// How the origin of a node was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How the module of a node was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
+    /// Known by construction.
     Direct,
+    /// From scope names or metadata that another exporter left.
     Scope,
+    /// From the parameters that the node reads.
     Parameter,
+    /// From the order of execution.
     Order,
+    /// By matching the captured graph.
     Graph,
+    /// From neighbours.
     Propagated,
+    /// A helper node without a module of its own.
     Auxiliary,
+    /// Nothing told; the root.
     Fallback,
 }
 

@@ -47,6 +47,14 @@ impl StridedView {
     }
 }
 
+/// The number of elements; `None` if it does not fit. A size of zero makes it zero, however large the others are.
+pub fn element_count(sizes: &[u64]) -> Option<u64> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    sizes.iter().try_fold(1u64, |count, &size| count.checked_mul(size))
+}
+
 /// The strides of elements that lie row after row without gaps.
 pub fn row_major_strides(sizes: &[u64]) -> Vec<u64> {
     let mut strides: Vec<u64> = sizes

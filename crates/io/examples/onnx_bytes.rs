@@ -7,7 +7,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modelexport_io::onnx::{self, Chunk, NodeEdit, NodeTags, NodeView, OnnxFile};
+use modelexport_graph::{Method, Name};
+use modelexport_io::onnx::{self, Chunk, DocString, NodeEdit, NodeTags, NodeView, OnnxFile};
 use modelexport_io::source::Sources;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -65,13 +66,11 @@ fn stripped(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
 /// Tags as they are written for real: earlier text inside ours, entries of others left alone.
 fn tag(node: &NodeView<'_>) -> NodeEdit {
     let path = format!("/Model/Layer.{}", node.key.index);
-    let mut doc_string = serde_json::json!({ "hierarchy_tags": [path], "hierarchy_path": path });
-    if let (Some(earlier), Some(object)) = (node.doc_string, doc_string.as_object_mut()) {
-        object.insert("doc_string".into(), earlier.into());
-    }
+    let tag: Name = path.as_str().into();
+    let doc_string = DocString::new(vec![tag.clone()], &tag, Method::Direct, node.doc_string).to_text();
     let mut metadata = vec![("modelexport.tag".into(), path.clone())];
     if !node.metadata.iter().any(|(key, _)| key == "namespace") {
         metadata.push(("namespace".into(), path));
     }
-    NodeEdit::Tag(NodeTags { doc_string: Some(doc_string.to_string()), metadata })
+    NodeEdit::Tag(NodeTags { doc_string: Some(doc_string), metadata })
 }

@@ -8,6 +8,7 @@ pub mod external_data;
 pub mod fingerprint;
 pub mod onnx;
 pub mod output;
+mod platform;
 pub mod pt2;
 pub mod safetensors;
 pub mod sidecar;

@@ -4,16 +4,15 @@
 //! from the moment they are added, so that an output may replace the very file that it is made from.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modelexport_graph::SourceId;
-use rustix::fs::{FileType, OFlags};
 
 use crate::ErrorKind;
+use crate::platform::{self, FileType};
 
 /// Why a file cannot be a source.
 #[derive(Debug, thiserror::Error)]
@@ -72,11 +71,11 @@ impl ByteSource for Vec<u8> {
 
 /// One source: an open file or a caller's memory.
 pub struct Source {
-    place: Place,
+    storage: Storage,
     length: u64,
 }
 
-enum Place {
+enum Storage {
     File { file: File, path: PathBuf },
     Memory { bytes: Arc<dyn ByteSource>, name: String },
 }
@@ -93,33 +92,33 @@ impl Source {
 
     /// The path as it was given.
     pub fn path(&self) -> Option<&Path> {
-        match &self.place {
-            Place::File { path, .. } => Some(path),
-            Place::Memory { .. } => None,
+        match &self.storage {
+            Storage::File { path, .. } => Some(path),
+            Storage::Memory { .. } => None,
         }
     }
 
     /// The open file, for copies inside the kernel.
     pub fn file(&self) -> Option<&File> {
-        match &self.place {
-            Place::File { file, .. } => Some(file),
-            Place::Memory { .. } => None,
+        match &self.storage {
+            Storage::File { file, .. } => Some(file),
+            Storage::Memory { .. } => None,
         }
     }
 
     /// All bytes, if the source is memory in one piece.
     pub fn bytes(&self) -> Option<&[u8]> {
-        match &self.place {
-            Place::File { .. } => None,
-            Place::Memory { bytes, .. } => bytes.bytes(),
+        match &self.storage {
+            Storage::File { .. } => None,
+            Storage::Memory { bytes, .. } => bytes.bytes(),
         }
     }
 
     /// Fills `buffer` with the bytes from `offset` on. A file that became shorter gives `UnexpectedEof`.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        match &self.place {
-            Place::File { file, .. } => file.read_exact_at(buffer, offset),
-            Place::Memory { bytes, .. } => bytes.read_at(offset, buffer),
+        match &self.storage {
+            Storage::File { file, .. } => platform::read_exact_at(file, buffer, offset),
+            Storage::Memory { bytes, .. } => bytes.read_at(offset, buffer),
         }
     }
 }
@@ -127,9 +126,9 @@ impl Source {
 /// How messages name the source: the path, or the name that the caller gave.
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            Place::File { path, .. } => path.display().fmt(f),
-            Place::Memory { name, .. } => f.write_str(name),
+        match &self.storage {
+            Storage::File { path, .. } => path.display().fmt(f),
+            Storage::Memory { name, .. } => f.write_str(name),
         }
     }
 }
@@ -167,12 +166,12 @@ impl Sources {
 
     /// Adds a file that was opened by other means; `path` is its name for messages and references.
     /// If the path is in the table already, the file that stands there is kept.
-    pub fn add_open_file(&mut self, path: &Path, file: File) -> Result<SourceId, Error> {
+    pub(crate) fn add_open_file(&mut self, path: &Path, file: File) -> Result<SourceId, Error> {
         if let Some(id) = self.find(path) {
             return Ok(id);
         }
         let length = regular_length(path, &file)?;
-        let id = self.push(Source { place: Place::File { file, path: path.into() }, length });
+        let id = self.push(Source { storage: Storage::File { file, path: path.into() }, length });
         self.by_path.insert(absolute(path), id);
         Ok(id)
     }
@@ -180,7 +179,7 @@ impl Sources {
     /// Adds bytes that a caller owns; `name` stands for them in messages.
     pub fn add_memory(&mut self, name: impl Into<String>, bytes: Arc<dyn ByteSource>) -> SourceId {
         let length = bytes.len();
-        self.push(Source { place: Place::Memory { bytes, name: name.into() }, length })
+        self.push(Source { storage: Storage::Memory { bytes, name: name.into() }, length })
     }
 
     fn push(&mut self, source: Source) -> SourceId {
@@ -195,7 +194,7 @@ impl Sources {
     }
 
     /// Whether a model that points at its weights may point at this source.
-    pub fn may_refer_to(&self, id: SourceId) -> bool {
+    pub(crate) fn may_refer_to(&self, id: SourceId) -> bool {
         id.0 as usize >= self.first_to_refer_to
     }
 
@@ -237,37 +236,18 @@ impl Sources {
 
 /// Opens a regular file for reading. Links are followed: the path is the user's own.
 pub fn open_regular(path: &Path) -> Result<File, Error> {
-    // Without NONBLOCK, opening a FIFO waits for a writer that may never come.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits() as i32)
-        .open(path)
-        .map_err(|source| Error::Open { path: path.into(), source })?;
+    let file =
+        platform::open_without_waiting(path).map_err(|source| Error::Open { path: path.into(), source })?;
     regular_length(path, &file)?;
     Ok(file)
 }
 
-/// A file type in words.
-pub(crate) fn type_in_words(file_type: FileType) -> &'static str {
-    match file_type {
-        FileType::RegularFile => "a regular file",
-        FileType::Directory => "a folder",
-        FileType::Symlink => "a symbolic link",
-        FileType::Fifo => "a named pipe",
-        FileType::Socket => "a socket",
-        FileType::CharacterDevice | FileType::BlockDevice => "a device",
-        FileType::Unknown => "not a regular file",
-    }
-}
-
 /// The length of a file, if it is a regular one.
 pub(crate) fn regular_length(path: &Path, file: &File) -> Result<u64, Error> {
-    let stat =
-        rustix::fs::fstat(file).map_err(|errno| Error::Open { path: path.into(), source: errno.into() })?;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(stat.st_size as u64),
-        other => Err(Error::NotRegular { path: path.into(), what: type_in_words(other) }),
+    let status = platform::status(file).map_err(|source| Error::Open { path: path.into(), source })?;
+    match status.file_type {
+        FileType::Regular => Ok(status.length),
+        other => Err(Error::NotRegular { path: path.into(), what: other.describe() }),
     }
 }
 
@@ -278,8 +258,8 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Whether two paths lead to one file, through whatever links; not if one of them leads nowhere.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (one.metadata(), other.metadata()) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+    match (platform::status_at(one), platform::status_at(other)) {
+        (Ok(one), Ok(other)) => one.id == other.id,
         _ => false,
     }
 }

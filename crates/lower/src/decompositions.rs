@@ -1,7 +1,7 @@
 //! Which operators without a row torch can express by others. Nobody asks torch here: a list has it.
 
 use crate::Options;
-use crate::functionalize::functional_twin;
+use crate::functionalize::functional_variant;
 
 /// A line for each operator that had no row when the list was made: its name, then the operators that torch's
 /// decomposition of it ends in and that had none either. An operator that torch cannot decompose ends in itself.
@@ -40,7 +40,7 @@ pub fn decomposition(target: &str, options: &Options, is_supported: impl Fn(&str
 }
 
 fn listed(list: &str, target: &str, is_supported: impl Fn(&str) -> bool) -> Decomposition {
-    let twin = functional_twin(target);
+    let twin = functional_variant(target);
     let names = [Some(target), twin.as_deref()];
     let Some(mut ends) = list.lines().find_map(|line| {
         let mut words = line.split(' ');

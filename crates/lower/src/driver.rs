@@ -243,7 +243,7 @@ impl<'p> Lowering<'p> {
         self.builder.origin = self.origin_of(node);
         let custom = self.options.custom_operators.iter().find(|custom| custom.target == *node.target);
         let row = registry::find(&node.target, self.options.opset);
-        let schema = row.map_or("", |row| row.schema);
+        let schema = row.map_or("", |row| row.schema());
         let first = self.builder.node_count();
         let mut context = Context { lowering: self, graph, node, schema };
         let outputs = match (custom, row) {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use modelexport_graph::aten::Program;
-use modelexport_graph::hash::{HashMap, HashSet, NumberedNameSet};
+use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::onnx::{
     self, Dimension, DimensionValue, OpsetImport, Tensor, TensorData, Type, TypeKind, ValueInfo,
 };
@@ -29,7 +29,7 @@ pub fn finish(mut ir: Ir, program: &Program, options: &Options) -> Result<onnx::
         ir,
         program,
         options,
-        taken: NumberedNameSet::with_capacity_and_hasher(2 * graph.nodes.len(), Default::default()),
+        taken: HashSet::with_capacity_and_hasher(2 * graph.nodes.len(), Default::default()),
         next: HashMap::default(),
         scope_names: HashMap::default(),
         types: HashMap::default(),
@@ -74,7 +74,7 @@ struct Finisher<'a> {
     program: &'a Program,
     options: &'a Options,
     names: Vec<Option<Name>>,
-    taken: NumberedNameSet<Name>,
+    taken: HashSet<Name>,
     /// The next number to try for a name that is taken.
     next: HashMap<Name, u32>,
     scope_names: HashMap<ScopeId, Name>,

@@ -48,6 +48,9 @@ pub use error::{Error, Result};
 /// The oldest and the newest opset that can be asked for.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 14..=24;
 
+/// The opset that is produced unless another one is chosen.
+pub const DEFAULT_OPSET: i64 = 20;
+
 /// What a user can choose.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -75,7 +78,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            opset: 20,
+            opset: DEFAULT_OPSET,
             fold_limit: 1 << 20,
             weights_can_move: true,
             fold_batch_norm: true,

@@ -11,10 +11,8 @@ use crate::ir::ValueId;
 /// How one overload is lowered. Several rows may stand for one target; the highest floor that fits the opset wins.
 #[derive(Clone, Copy)]
 pub struct Row {
-    /// `aten.topk.default`.
-    pub target: &'static str,
-    /// What PyTorch prints for the overload, without the namespace; empty for targets that have no schema.
-    pub schema: &'static str,
+    /// What PyTorch prints for the overload: `aten::topk(…) -> (…)`. The target itself (`_operator.add`) if it has no schema.
+    signature: &'static str,
     /// The lowest opset that the row can be used with.
     pub floor: i64,
     pub lower: Lower,
@@ -25,13 +23,28 @@ pub type Lower = fn(&mut Context<'_, '_>) -> Result<Outputs>;
 
 impl Row {
     /// A row for every opset.
-    pub const fn new(target: &'static str, schema: &'static str, lower: Lower) -> Row {
-        Row { target, schema, floor: *crate::OPSETS.start(), lower }
+    pub const fn new(signature: &'static str, lower: Lower) -> Row {
+        Row { signature, floor: *crate::OPSETS.start(), lower }
     }
 
     /// The same row from `floor` on.
     pub const fn since(self, floor: i64) -> Row {
         Row { floor, ..self }
+    }
+
+    /// `aten.topk.default`.
+    pub fn target(&self) -> String {
+        let Some((namespace, schema)) = self.signature.split_once("::") else {
+            return self.signature.to_owned();
+        };
+        let name = schema.split('(').next().unwrap_or_default();
+        let overload = if name.contains('.') { "" } else { ".default" };
+        format!("{namespace}.{name}{overload}")
+    }
+
+    /// The signature without the namespace; empty for targets that have no schema.
+    pub fn schema(&self) -> &'static str {
+        self.signature.split_once("::").map_or("", |(_, schema)| schema)
     }
 }
 
@@ -71,11 +84,11 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 
 /// The row for `target` with the highest floor that `opset` reaches.
 pub fn find(target: &str, opset: i64) -> Option<&'static Row> {
-    static BY_TARGET: OnceLock<HashMap<&'static str, Vec<&'static Row>>> = OnceLock::new();
+    static BY_TARGET: OnceLock<HashMap<String, Vec<&'static Row>>> = OnceLock::new();
     let by_target = BY_TARGET.get_or_init(|| {
-        let mut map: HashMap<&'static str, Vec<&'static Row>> = HashMap::default();
+        let mut map: HashMap<String, Vec<&'static Row>> = HashMap::default();
         for row in rows() {
-            map.entry(row.target).or_default().push(row);
+            map.entry(row.target()).or_default().push(row);
         }
         map
     });
@@ -91,33 +104,34 @@ mod tests {
     fn no_target_has_two_rows_with_one_floor() {
         let mut seen = std::collections::HashSet::new();
         for row in rows() {
-            assert!(
-                seen.insert((row.target, row.floor)),
-                "{} has two rows for opset {}",
-                row.target,
-                row.floor
-            );
+            let (target, floor) = (row.target(), row.floor);
+            assert!(seen.insert((target.clone(), floor)), "{target} has two rows for opset {floor}");
         }
     }
 
     #[test]
     fn every_target_can_be_lowered_at_the_lowest_opset_or_says_from_which() {
         for row in rows() {
-            assert!(crate::OPSETS.contains(&row.floor), "{}: floor {}", row.target, row.floor);
+            assert!(crate::OPSETS.contains(&row.floor), "{}: floor {}", row.target(), row.floor);
         }
     }
 
     #[test]
-    fn schemas_name_their_operator() {
-        for row in rows().filter(|row| !row.schema.is_empty()) {
-            let name = row.target.split('.').nth(1).unwrap_or_default();
-            let head = row.schema.split(['(', '.']).next().unwrap_or_default();
-            assert_eq!(head, name, "{}", row.target);
-            assert!(row.schema.contains(") ->"), "{}: schema without a result", row.target);
-            assert!(
-                row.schema.starts_with(&format!("{name}(")) || row.schema.starts_with(&format!("{name}."))
-            );
-            let _ = schema::parameters(row.schema).count();
+    fn targets_come_from_signatures() {
+        let target = |signature| Row::new(signature, |_| Ok(().into())).target();
+        assert_eq!(target("aten::neg(Tensor self) -> Tensor"), "aten.neg.default");
+        assert_eq!(target("aten::add.Tensor(Tensor self, Tensor other) -> Tensor"), "aten.add.Tensor");
+        assert_eq!(target("_operator.add"), "_operator.add");
+    }
+
+    #[test]
+    fn signatures_are_schemas_or_targets() {
+        for row in rows() {
+            let signature = row.signature;
+            let is_target = signature.chars().all(|c| c.is_alphanumeric() || "._".contains(c));
+            let is_schema = row.schema().contains('(') && signature.contains(") ->");
+            assert!(is_target || is_schema, "{signature}");
+            let _ = schema::parameters(row.schema()).count();
         }
     }
 }

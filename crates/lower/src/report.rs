@@ -141,7 +141,7 @@ pub fn missing<'a>(targets: impl IntoIterator<Item = &'a str>, options: &Options
 /// In-place operators are lowered as their functional twins.
 fn find_row(target: &str, opset: i64) -> bool {
     registry::find(target, opset).is_some()
-        || crate::functionalize::functional_twin(target)
+        || crate::functionalize::functional_variant(target)
             .is_some_and(|twin| registry::find(&twin, opset).is_some())
 }
 

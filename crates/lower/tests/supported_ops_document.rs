@@ -6,21 +6,26 @@ use modelexport_lower::registry;
 use modelexport_lower::wrappers::WRAPPERS;
 
 const HEADER: &str = "\
-# Operators that can be exported
+# Supported operators
 
-This page is generated from the registry: `BLESS=1 cargo test -p modelexport_lower supported_ops` writes it anew.
-In-place variants (`add_`) are exported as the operators that they are variants of, and are not listed; `modelexport
-operators aten.add_.Tensor` shows which one that is. An archive has no node for `_operator.getitem`. `Opset` says from
-which opset on there is a lowering; where several are given, each begins a better one. `modelexport operators` shows the
-same operators with their schemas, without the graphs at the end of this page, which are no operators of their own.
+This page is generated from the registry. To regenerate it, run `BLESS=1 cargo test -p modelexport_lower supported_ops`.
+
+`modelexport operators` prints the same operators with their schemas, without the graphs at the end of this page.
+
+- The `opset` column gives the lowest opset at which the operator is supported. Further opsets in the column have a better
+  lowering.
+- In-place variants (`add_`) are supported but not listed. `modelexport operators aten.add_.Tensor` shows the functional
+  operator that replaces one.
+- `_operator.getitem` is not listed because an archive has no node for it.
 
 ";
 
 fn document() -> String {
-    let mut namespaces: BTreeMap<&str, BTreeMap<&str, Vec<i64>>> = BTreeMap::new();
+    let mut namespaces: BTreeMap<String, BTreeMap<String, Vec<i64>>> = BTreeMap::new();
     for row in registry::rows() {
-        let namespace = row.target.split('.').next().unwrap_or_default();
-        namespaces.entry(namespace).or_default().entry(row.target).or_default().push(row.floor);
+        let target = row.target();
+        let namespace = target.split('.').next().unwrap_or_default().to_owned();
+        namespaces.entry(namespace).or_default().entry(target).or_default().push(row.floor);
     }
     let mut text = HEADER.to_owned();
     let count: usize = namespaces.values().map(BTreeMap::len).sum();
@@ -33,7 +38,7 @@ fn document() -> String {
             text += &format!("| `{target}` | {} |\n", floors.join(", "));
         }
     }
-    text += "\n## Graphs that take the place of their node\n\n";
+    text += "\n## Inlined graphs\n\n";
     for wrapper in WRAPPERS {
         text += &format!("- `{wrapper}`\n");
     }

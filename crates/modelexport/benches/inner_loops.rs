@@ -10,14 +10,10 @@ use std::path::{Path, PathBuf};
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use modelexport::embedding::Embed;
-use modelexport::export::{self, Exported, Options};
-use modelexport::policy::Policy;
-use modelexport::tags::TagFormat;
+use modelexport::Export;
 use modelexport_graph::onnx::{Graph, Model, Tensor, TensorData};
 use modelexport_graph::{DType, Span, StridedView};
 use modelexport_io::output::Settings;
-use modelexport_io::pt2::Archive;
 use modelexport_io::source::Sources;
 use modelexport_io::weights::{self, WeightsMode};
 use modelexport_io::{onnx, pt2};
@@ -42,16 +38,13 @@ fn bert() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bert_tiny/model.pt2")
 }
 
-fn exported(archive: &Archive) -> Exported {
-    let options = Options {
-        lower: lower::Options::default(),
-        policy: Policy::default(),
-        tag_format: TagFormat::Instance,
-        embed: Embed::default(),
-        source_info: false,
-    };
-    let source = export::source_of(Path::new("m.pt2"), &archive.program);
-    export::export(archive.program.clone(), &archive.sources, source, &options).unwrap()
+/// Exports an archive to `m.onnx` beside it.
+fn exported(archive: &Path) -> PathBuf {
+    let target = archive.with_file_name("m.onnx");
+    let mut export = Export::new(archive, &target);
+    export.target.overwrite = true;
+    export.run(&mut ()).unwrap();
+    target
 }
 
 #[divan::bench]
@@ -78,29 +71,24 @@ fn lower_bert(bencher: Bencher<'_, '_>) {
         .bench_local_values(|program| lower::lower(program, &lower::Options::default(), &|_| None).unwrap());
 }
 
-/// Lowering, tags and sidecar.
+/// From the archive to the files.
 #[divan::bench]
-fn lower_and_tag_chain(bencher: Bencher<'_, '_>) {
+fn export_chain(bencher: Bencher<'_, '_>) {
     let (_folder, path, _) = chain();
-    let archive = pt2::read(&path).unwrap();
-    bencher.counter(ItemsCount::new(NODES)).bench_local(|| exported(&archive));
+    bencher.counter(ItemsCount::new(NODES)).bench_local(|| exported(&path));
 }
 
 #[divan::bench]
 fn encode(bencher: Bencher<'_, '_>) {
-    let (_folder, path, _) = chain();
-    let model = exported(&pt2::read(&path).unwrap()).model;
+    let (_folder, path) = tagged();
+    let model = onnx::read(&path).unwrap().model;
     bencher.counter(ItemsCount::new(NODES)).bench_local(|| onnx::encode(&model).unwrap());
 }
 
 /// An ONNX file with tags.
 fn tagged() -> (TempDir, PathBuf) {
     let (folder, path, _) = chain();
-    let archive = pt2::read(&path).unwrap();
-    let target = folder.path().join("m.onnx");
-    let model = exported(&archive).model;
-    let (mode, settings) = (WeightsMode::Embed, Settings::default());
-    weights::write_model(model, &archive.sources, &target, mode, settings, &mut |_| {}).unwrap();
+    let target = exported(&path);
     (folder, target)
 }
 

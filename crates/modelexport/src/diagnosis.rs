@@ -11,26 +11,29 @@ use crate::numbers::{counted, exact};
 pub enum Level {
     /// No node lies in a module that the policy chose.
     Zero,
-    /// Less than [`LOW`] of the nodes do.
+    /// Less than half of the nodes do.
     Low,
+    /// All other models.
     High,
 }
 
 /// Below this share of tagged operations the tags say little.
-pub const LOW: f64 = 0.5;
+pub(crate) const LOW: f64 = 0.5;
 
 /// From this share of nodes without a module on, something took their tags.
 pub const PARTIAL: f64 = 0.1;
 
+/// How much the tags of a model say, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
+    /// The verdict in one word.
     pub level: Level,
     /// One or two sentences.
     pub text: String,
 }
 
 /// Looks at the numbers of a tagged model.
-pub fn diagnose(sidecar: &Sidecar) -> Diagnosis {
+pub(crate) fn diagnose(sidecar: &Sidecar) -> Diagnosis {
     let modules = &sidecar.modules;
     let hidden = modules.iter().filter(|module| module.executed && !module.visible);
     let facts = Facts {
@@ -48,7 +51,7 @@ pub fn diagnose(sidecar: &Sidecar) -> Diagnosis {
 
 /// What a diagnosis is made from.
 #[derive(Clone, Debug)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     pub nodes: u64,
     /// Nodes of which nothing tells where they come from.
     pub untold_nodes: u64,
@@ -62,7 +65,7 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    pub fn diagnose(&self) -> Diagnosis {
+    pub(crate) fn diagnose(&self) -> Diagnosis {
         let level = match self.tagged_operations {
             0 if self.nodes > 0 => Level::Zero,
             tagged if (tagged as f64) < LOW * self.nodes as f64 => Level::Low,

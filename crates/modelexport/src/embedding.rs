@@ -2,34 +2,37 @@
 
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{Metadata, Node};
-use modelexport_io::onnx::{OWN_PREFIX, is_shared_key};
-use serde::{Deserialize, Serialize};
+use modelexport_io::onnx::{DocString, OWN_PREFIX, is_shared_key};
 
 use crate::torch_scopes::Entries;
 
 /// Key of a node's tag.
-pub const TAG: &str = "modelexport.tag";
+pub(crate) const TAG: &str = "modelexport.tag";
 /// Key of the path of a node's deepest module.
-pub const MODULE: &str = "modelexport.module";
+pub(crate) const MODULE: &str = "modelexport.module";
 /// Key of the call numbers of a node's modules, from the root down: `0,0,1` is the second call of the deepest one.
 /// Nodes of first calls have none.
-pub const CALLS: &str = "modelexport.calls";
+pub(crate) const CALLS: &str = "modelexport.calls";
 
 /// Key of the calls whose equal nodes became one: a JSON list such as `["layers.0","layers.0@1","layers.1"]`.
-pub const SHARED: &str = "modelexport.shared";
+pub(crate) const SHARED: &str = "modelexport.shared";
 
 /// Key of the modules whose nodes were fused into one: a JSON list of paths.
-pub const FUSED: &str = "modelexport.fused";
+pub(crate) const FUSED: &str = "modelexport.fused";
 
 /// Where tags are embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Embed {
+    /// Tags go into `doc_string` as JSON.
     pub doc_string: bool,
+    /// Tags go into `metadata_props`, one entry each.
     pub metadata_props: bool,
 }
 
 impl Embed {
+    /// Tags go into both places.
     pub const BOTH: Embed = Embed { doc_string: true, metadata_props: true };
+    /// Tags stay out of the nodes.
     pub const NONE: Embed = Embed { doc_string: false, metadata_props: false };
 
     /// What [`Embed::parse`] reads.
@@ -61,46 +64,8 @@ impl Default for Embed {
     }
 }
 
-/// The JSON in a node's `doc_string`. Its keys and their order are a contract with tools that read them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocString {
-    pub hierarchy_tags: Vec<Name>,
-    #[serde(default)]
-    pub hierarchy_path: Name,
-    #[serde(default)]
-    pub hierarchy_count: usize,
-    #[serde(default)]
-    pub hierarchy_method: String,
-    /// The text that stood there before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doc_string: Option<String>,
-}
-
-impl DocString {
-    /// `None` if the text is not one of ours: a JSON object with `hierarchy_tags`.
-    pub fn parse(text: &str) -> Option<DocString> {
-        if !text.starts_with('{') {
-            return None;
-        }
-        serde_json::from_str(text).ok()
-    }
-}
-
-/// The text for a `doc_string` in which `earlier` stood before.
-pub fn doc_string(tags: &[Name], path: &Name, method: &str, earlier: Option<&str>) -> String {
-    let doc_string = DocString {
-        hierarchy_tags: tags.to_vec(),
-        hierarchy_path: path.clone(),
-        hierarchy_count: tags.len(),
-        hierarchy_method: method.to_owned(),
-        doc_string: earlier.map(str::to_owned),
-    };
-    // Strings and a number always serialise.
-    serde_json::to_string(&doc_string).unwrap_or_default()
-}
-
 /// Takes tags out of the `doc_string` and puts back what stood there. Whether there were any.
-pub fn remove_doc_string(node: &mut Node) -> bool {
+pub(crate) fn remove_doc_string(node: &mut Node) -> bool {
     match DocString::parse(&node.doc_string) {
         Some(ours) => {
             node.doc_string = ours.doc_string.unwrap_or_default();
@@ -111,7 +76,7 @@ pub fn remove_doc_string(node: &mut Node) -> bool {
 }
 
 /// Entries to put after those that are `there`: tag, module, and those of torch's entries that are not there yet.
-pub fn entries(there: &[(String, String)], tag: &str, module: &str, torch: Entries) -> Metadata {
+pub(crate) fn entries(there: &[(String, String)], tag: &str, module: &str, torch: Entries) -> Metadata {
     let missing = torch.into_iter().filter(|(key, _)| get(there, key).is_none());
     let mut entries = vec![(TAG.to_owned(), tag.to_owned()), (MODULE.to_owned(), module.to_owned())];
     entries.extend(missing.map(|(key, value)| (key.to_owned(), value)));
@@ -119,24 +84,24 @@ pub fn entries(there: &[(String, String)], tag: &str, module: &str, torch: Entri
 }
 
 /// Adds which calls of its modules a node belongs to. First calls need no word.
-pub fn set_calls(metadata: &mut Metadata, calls: &[u32]) {
+pub(crate) fn set_calls(metadata: &mut Metadata, calls: &[u32]) {
     metadata.extend(calls_text(calls).map(|text| (CALLS.to_owned(), text)));
 }
 
 /// Which calls of its modules a node belongs to, if not all are first calls.
-pub fn calls_text(calls: &[u32]) -> Option<String> {
+pub(crate) fn calls_text(calls: &[u32]) -> Option<String> {
     let numbers = || calls.iter().map(u32::to_string).collect::<Vec<String>>();
     calls.iter().any(|&call| call > 0).then(|| numbers().join(","))
 }
 
 /// The call numbers that a node carries; empty if it has none that can be read.
-pub fn calls(metadata: &Metadata) -> Vec<u32> {
+pub(crate) fn calls(metadata: &Metadata) -> Vec<u32> {
     let numbers = get(metadata, CALLS).map(|text| text.split(',').map(str::parse).collect());
     numbers.and_then(Result::ok).unwrap_or_default()
 }
 
 /// The calls that a node stands for, if there are several.
-pub fn shared_text(calls: &[(Name, u32)]) -> Option<String> {
+pub(crate) fn shared_text(calls: &[(Name, u32)]) -> Option<String> {
     if calls.is_empty() {
         return None;
     }
@@ -150,18 +115,18 @@ pub fn shared_text(calls: &[(Name, u32)]) -> Option<String> {
 }
 
 /// The modules that a fused node does the work of, if there are any.
-pub fn fused_text(modules: &[Name]) -> Option<String> {
+pub(crate) fn fused_text(modules: &[Name]) -> Option<String> {
     // Strings always serialise.
     (!modules.is_empty()).then(|| serde_json::to_string(modules).unwrap_or_default())
 }
 
 /// Paths of the modules that a fused node does the work of; empty for all others.
-pub fn fused(metadata: &Metadata) -> Vec<String> {
+pub(crate) fn fused(metadata: &Metadata) -> Vec<String> {
     get(metadata, FUSED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// Path and number of the calls that a node stands for; empty if it has none that can be read.
-pub fn shared(metadata: &Metadata) -> Vec<(String, u32)> {
+pub(crate) fn shared(metadata: &Metadata) -> Vec<(String, u32)> {
     let calls: Vec<String> =
         get(metadata, SHARED).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let split = |text: String| match text.rsplit_once('@').map(|(path, call)| (path.to_owned(), call.parse()))
@@ -173,7 +138,7 @@ pub fn shared(metadata: &Metadata) -> Vec<(String, u32)> {
 }
 
 /// Removes what [`entries`] gave: our own keys, and torch's where they come after these. Whether there were any.
-pub fn remove_metadata(metadata: &mut Metadata) -> bool {
+pub(crate) fn remove_metadata(metadata: &mut Metadata) -> bool {
     let before = metadata.len();
     let mut is_after_ours = false;
     metadata.retain(|(key, _)| {
@@ -185,12 +150,14 @@ pub fn remove_metadata(metadata: &mut Metadata) -> bool {
 }
 
 /// The value of `key`.
-pub fn get<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
+pub(crate) fn get<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
     metadata.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str())
 }
 
 #[cfg(test)]
 mod tests {
+    use modelexport_graph::Method;
+
     use super::*;
     use crate::torch_scopes::{CLASS_HIERARCHY, NAME_SCOPES, NAMESPACE};
 
@@ -215,7 +182,7 @@ mod tests {
     fn the_doc_string_is_one_line_of_json_in_a_fixed_order() {
         let before = "said\n\"before\"";
         let tags: [Name; 2] = ["/M/A".into(), "/domain/x".into()];
-        let text = doc_string(&tags, &tags[0], "direct", Some(before));
+        let text = DocString::new(tags.to_vec(), &tags[0], Method::Direct, Some(before)).to_text();
         let expected = r#"{"hierarchy_tags":["/M/A","/domain/x"],"hierarchy_path":"/M/A","hierarchy_count":2,"hierarchy_method":"direct","doc_string":"said\n\"before\""}"#;
         assert_eq!(text, expected);
         let mut node = Node { doc_string: text, ..Node::default() };
@@ -226,7 +193,8 @@ mod tests {
 
     #[test]
     fn other_json_is_kept_as_text() {
-        let text = doc_string(&["/M".into()], &"/M".into(), "direct", Some(r#"{"note": 1}"#));
+        let text =
+            DocString::new(vec!["/M".into()], &"/M".into(), Method::Direct, Some(r#"{"note": 1}"#)).to_text();
         assert!(text.ends_with(r#","doc_string":"{\"note\": 1}"}"#));
     }
 

@@ -9,77 +9,170 @@ use crate::strategies::evidence::EvidenceFormat;
 use crate::weights_from::Mismatches;
 use crate::{extract, functions, interface, rules, selector};
 
+/// An operation that failed, with what a user needs to know about it.
+///
+/// ```
+/// use modelexport::{Error, Export};
+///
+/// match Export::new("missing.pt2", "missing.onnx").run(&mut ()) {
+///     Err(Error::Export { error, .. }) => println!("the program is not supported: {error}"),
+///     Err(error) => println!("{error}"),
+///     Ok(_) => unreachable!(),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// An archive cannot be read.
     #[error(transparent)]
     Pt2(#[from] pt2::Error),
+    /// An ONNX file cannot be read.
     #[error(transparent)]
     Onnx(#[from] onnx::Error),
+    /// A sidecar cannot be read.
     #[error(transparent)]
     Sidecar(#[from] sidecar::Error),
+    /// A rules file is not valid.
     #[error(transparent)]
     Rules(#[from] rules::Error),
+    /// Names for inputs, outputs or dimensions do not fit the program.
     #[error(transparent)]
     Interface(#[from] interface::Error),
+    /// A file cannot be opened.
     #[error(transparent)]
     Open(#[from] source::Error),
+    /// A selector is not valid or chooses nothing.
     #[error(transparent)]
     Selector(#[from] selector::Error),
     /// A program that cannot be exported.
     #[error("{}: {error}", path.display())]
-    Export { path: PathBuf, error: modelexport_lower::Error },
+    Export {
+        /// The program.
+        path: PathBuf,
+        /// What the lowering says.
+        error: modelexport_lower::Error,
+    },
+    /// A file cannot be written or exists already.
     #[error(transparent)]
     Output(#[from] output::Error),
+    /// Weights cannot be written.
     #[error(transparent)]
     Weights(#[from] weights::Error),
+    /// A module cannot be cut out.
     #[error(transparent)]
     Extract(#[from] extract::Error),
+    /// A model cannot be converted to functions or back.
     #[error(transparent)]
     Functions(#[from] functions::Error),
+    /// A data file of a model is missing or too short.
     #[error("{}: {error}", path.display())]
-    ExternalData { path: PathBuf, error: Box<external_data::Error> },
+    ExternalData {
+        /// The model.
+        path: PathBuf,
+        /// What is wrong with the data file.
+        error: Box<external_data::Error>,
+    },
+    /// A file cannot be written.
     #[error("{}: cannot write: {source}", path.display())]
-    Write { path: PathBuf, source: std::io::Error },
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// Weights of a program have no bytes.
     #[error(
         "{}: the program was captured without them",
         if *count == 1 { format!("`{first}` has no data") } else { format!("{count} weights have no data, first `{first}`") }
     )]
-    NoData { count: usize, first: String },
+    NoData {
+        /// Number of such weights.
+        count: usize,
+        /// The name of the first.
+        first: String,
+    },
+    /// A safetensors file cannot be read.
     #[error(transparent)]
     Safetensors(#[from] safetensors::Error),
+    /// The weights of a checkpoint are not those of the model.
     #[error(
         "{}: does not fit; {} differ:\n{mismatches}", path.display(),
         if *count == 1 { "1 weight".to_owned() } else { format!("{count} weights") }
     )]
-    WeightsDiffer { path: PathBuf, count: usize, mismatches: Mismatches },
+    WeightsDiffer {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Number of weights that differ.
+        count: usize,
+        /// The weights that differ.
+        mismatches: Mismatches,
+    },
+    /// A file cannot be read.
     #[error("{}: cannot read: {source}", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// A file does not tell the modules of its nodes.
     #[error(
         "{}: no node says which module it comes from: there are no entries of modelexport, torch or winml, \
          and no sidecar {}", path.display(), sidecar.display()
     )]
-    NoHierarchy { path: PathBuf, sidecar: PathBuf },
+    NoHierarchy {
+        /// The file.
+        path: PathBuf,
+        /// Where its sidecar would be.
+        sidecar: PathBuf,
+    },
     /// An ONNX file where a captured program is wanted.
     #[error(
         "{path}: is an ONNX file already; `modelexport tag {path} -o {}` adds tags to it", output.display(),
         path = path.display()
     )]
-    OnnxSource { path: PathBuf, output: PathBuf },
+    OnnxSource {
+        /// The model.
+        path: PathBuf,
+        /// The file that would be written.
+        output: PathBuf,
+    },
     /// A size for a dimension that the file does not have.
     #[error("{}: no dimension {name:?}{}", path.display(), dimensions(near, known))]
-    Dimension { path: PathBuf, name: String, near: Vec<String>, known: Vec<String> },
+    Dimension {
+        /// The model.
+        path: PathBuf,
+        /// The name that was asked for.
+        name: String,
+        /// Names that are spelled alike.
+        near: Vec<String>,
+        /// All names that exist.
+        known: Vec<String>,
+    },
     /// An output that would take the place of what it is made from.
     #[error(
         "{}: is {}, and {command} never replaces the model that it reads, whatever --overwrite says",
         output.display(),
         if output == model { "the source itself".to_owned() } else { format!("the same file as the source {}", model.display()) }
     )]
-    OwnSource { output: PathBuf, model: PathBuf, command: &'static str },
+    OwnSource {
+        /// The file that would be written.
+        output: PathBuf,
+        /// The model that it belongs to.
+        model: PathBuf,
+        /// The command that was called.
+        command: &'static str,
+    },
+    /// A strategy cannot work with the evidence.
     #[error(
         "the strategy {} needs {}, which evidence of the kind {} does not have",
         strategy.name(), strategy.needs(), evidence.name()
     )]
-    Strategy { strategy: Strategy, evidence: EvidenceFormat },
+    Strategy {
+        /// The strategy.
+        strategy: Strategy,
+        /// The kind of evidence that was given.
+        evidence: EvidenceFormat,
+    },
 }
 
 /// What comes near, else what there is.
@@ -108,6 +201,7 @@ const NOT_FOUND: i32 = 2;
 const EXISTS: i32 = 17;
 
 impl Error {
+    /// Classifies the error, which decides the exit status and the Python exception.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Pt2(error) => error.kind(),

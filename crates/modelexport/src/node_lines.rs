@@ -15,7 +15,7 @@ const BLOCK: usize = 1024;
 const WAITING: usize = 2;
 
 /// Calls `take` with the lines of all nodes of `model`, in order. Every other block is made by another thread.
-pub fn give(model: &Model, describing: Describing<'_>, take: &mut TakeLines<'_>) -> io::Result<()> {
+pub(crate) fn give(model: &Model, describing: Describing<'_>, take: &mut TakeLines<'_>) -> io::Result<()> {
     let blocks: Vec<&[Node]> = tagger::node_lists(model).flat_map(|nodes| nodes.chunks(BLOCK)).collect();
     if blocks.len() < 2 {
         return blocks.iter().try_for_each(|block| take(&lines(block, describing)?));

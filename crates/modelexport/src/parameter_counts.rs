@@ -11,7 +11,7 @@ use modelexport_graph::{ModuleId, ModuleTree, Name};
 
 /// Parameters and their elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
+pub(crate) struct Amount {
     pub tensors: u64,
     pub elements: u64,
 }
@@ -25,7 +25,7 @@ impl Amount {
 
 /// By [`ModuleId`].
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Of the module itself.
     own: Vec<Amount>,
     /// With those of all modules below it.
@@ -33,11 +33,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of_parameters(tree: &ModuleTree) -> Self {
+    pub(crate) fn of_parameters(tree: &ModuleTree) -> Self {
         Counts::new(tree, false)
     }
 
-    pub fn of_buffers(tree: &ModuleTree) -> Self {
+    pub(crate) fn of_buffers(tree: &ModuleTree) -> Self {
         Counts::new(tree, true)
     }
 
@@ -56,23 +56,23 @@ impl Counts {
         Counts { total: amounts.map(|(tensors, elements)| Amount { tensors, elements }).collect(), own }
     }
 
-    pub fn own(&self, module: ModuleId) -> Amount {
+    pub(crate) fn own(&self, module: ModuleId) -> Amount {
         self.own.get(module.0 as usize).copied().unwrap_or_default()
     }
 
-    pub fn total(&self, module: ModuleId) -> Amount {
+    pub(crate) fn total(&self, module: ModuleId) -> Amount {
         self.total.get(module.0 as usize).copied().unwrap_or_default()
     }
 }
 
 /// The parameters that some modules have themselves.
-pub fn of_modules(tree: &ModuleTree, modules: impl IntoIterator<Item = ModuleId>) -> Amount {
+pub(crate) fn of_modules(tree: &ModuleTree, modules: impl IntoIterator<Item = ModuleId>) -> Amount {
     let modules = modules.into_iter().filter_map(|id| tree.get(id));
     distinct(modules.flat_map(|module| &module.parameters), false)
 }
 
 /// The parameters, or the buffers, of a list.
-pub fn distinct<'p>(parameters: impl IntoIterator<Item = &'p Parameter>, is_buffer: bool) -> Amount {
+pub(crate) fn distinct<'p>(parameters: impl IntoIterator<Item = &'p Parameter>, is_buffer: bool) -> Amount {
     let mut seen: HashSet<&Name> = HashSet::new();
     let mut amount = Amount::default();
     for parameter in parameters {
@@ -89,7 +89,7 @@ pub(crate) fn first_name(parameter: &Parameter) -> &Name {
 }
 
 /// Sums over everything below. `repeated` lists amounts that the sum of a module holds once too often.
-pub fn with_below(tree: &ModuleTree, own: &[u64], repeated: &[(ModuleId, u64)]) -> Vec<u64> {
+pub(crate) fn with_below(tree: &ModuleTree, own: &[u64], repeated: &[(ModuleId, u64)]) -> Vec<u64> {
     // Signed and wide, because a repeat is taken off where the repeated elements are not added yet.
     let mut sums: Vec<i128> = own.iter().map(|&own| i128::from(own)).collect();
     for &(module, amount) in repeated {
@@ -107,7 +107,7 @@ pub fn with_below(tree: &ModuleTree, own: &[u64], repeated: &[(ModuleId, u64)]) 
 }
 
 /// Every module but the root with its parent, modules below before those above.
-pub fn children_first(tree: &ModuleTree) -> impl Iterator<Item = (ModuleId, ModuleId)> + '_ {
+pub(crate) fn children_first(tree: &ModuleTree) -> impl Iterator<Item = (ModuleId, ModuleId)> + '_ {
     (1..tree.len() as u32).rev().filter_map(|id| Some((ModuleId(id), tree.get(ModuleId(id))?.parent?)))
 }
 

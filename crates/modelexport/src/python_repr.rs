@@ -2,7 +2,7 @@
 //! `['', 'encoder', "it's"]`.
 
 /// Appends `repr(text)`.
-pub fn push_str(out: &mut String, text: &str) {
+pub(crate) fn push_str(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
     for c in text.chars() {
@@ -24,7 +24,7 @@ pub fn push_str(out: &mut String, text: &str) {
 }
 
 /// Whether `repr(text)` is the text between single quotes. False for some where it is.
-pub fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'\'' | b'\\'))
 }
 
@@ -41,13 +41,13 @@ fn is_printable(c: char) -> bool {
 /// Why a text is not a list of strings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{expected} expected at byte {offset}")]
-pub struct ParseError {
+pub(crate) struct ParseError {
     pub offset: usize,
     pub expected: &'static str,
 }
 
 /// Reads a list of strings. Nothing is evaluated: only string literals and their escapes are known.
-pub fn parse_list(text: &str) -> Result<Vec<String>, ParseError> {
+pub(crate) fn parse_list(text: &str) -> Result<Vec<String>, ParseError> {
     let mut reader = Reader { text, offset: 0 };
     let mut items = Vec::new();
     reader.expect('[', "[")?;

@@ -8,29 +8,25 @@ use modelexport_io::sidecar::{self, Sidecar};
 use crate::Error;
 
 /// Stages `sidecar` beside the model for which `transaction` was begun.
-pub fn stage(transaction: &mut Transaction, sidecar: &Sidecar) -> Result<(), Error> {
+pub(crate) fn stage(transaction: &mut Transaction, sidecar: &Sidecar) -> Result<(), Error> {
     let output = create(transaction)?;
-    transaction.stage(write(output, sidecar)?)?;
+    transaction.stage(write(output, None, |text| sidecar.write(text))?)?;
     Ok(())
 }
 
 /// The file beside the model for which `transaction` was begun.
-pub fn create(transaction: &mut Transaction) -> Result<OutputFile, Error> {
+pub(crate) fn create(transaction: &mut Transaction) -> Result<OutputFile, Error> {
     let beside = sidecar::path_beside(transaction.model());
     Ok(transaction.create(&beside, Role::Companion)?)
 }
 
-/// Writes `sidecar`, and gives the file back, which is to be staged.
-pub fn write(output: OutputFile, sidecar: &Sidecar) -> Result<OutputFile, Error> {
-    write_text(output, |text| sidecar.write(text))
-}
-
-/// The same for a text that `write` writes.
-pub fn write_text(
+/// Writes the text that `write` gives, also into `copy`, and gives the file back, which is to be staged.
+pub(crate) fn write(
     mut output: OutputFile,
+    copy: Option<&mut Vec<u8>>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<OutputFile, Error> {
-    let mut text = Text { output: &mut output, failure: None };
+    let mut text = Text { output: &mut output, copy, failure: None };
     let written = write(&mut text);
     match (text.failure, written) {
         (Some(failure), _) => Err(failure.into()),
@@ -42,11 +38,15 @@ pub fn write_text(
 /// Hands text over and keeps why that failed.
 struct Text<'o> {
     output: &'o mut OutputFile,
+    copy: Option<&'o mut Vec<u8>>,
     failure: Option<output::Error>,
 }
 
 impl Write for Text<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(copy) = &mut self.copy {
+            copy.extend_from_slice(bytes);
+        }
         match self.output.write_all(bytes) {
             Ok(()) => Ok(bytes.len()),
             Err(failure) => {

@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use modelexport_graph::onnx::{Attribute, AttributeValue, Node, ValueInfo};
-use modelexport_io::onnx::Parts;
-use modelexport_io::output::{Settings, Transaction};
+use modelexport_io::onnx::{DocString, GraphVisitor};
 use modelexport_io::source::Sources;
 use modelexport_io::{onnx, sidecar, spliced_file};
 use serde::Serialize;
 
 use crate::Error;
-use crate::embedding::DocString;
 use crate::folders::is_beside;
+use crate::target::Target;
 use crate::tensors::external_locations;
 
 /// What a user can choose.
@@ -26,12 +25,17 @@ pub struct Options {
 /// What [`strip()`] did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stripped {
+    /// The file that was read.
     pub file: String,
+    /// The file that was written.
     pub output: String,
+    /// Nodes of the file.
     pub nodes: u64,
     /// Nodes that carried tags of modelexport.
     pub tagged_nodes: u64,
+    /// Size of the file that was read.
     pub bytes_before: u64,
+    /// Size of the file that was written.
     pub bytes_after: u64,
     /// The sidecar that lay beside the output and is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,14 +47,26 @@ pub struct Stripped {
 
 /// Writes `output`: `path` without tags, and without its other metadata if that is wanted. A sidecar beside the output
 /// goes too. Weights in other files stay where they are.
+///
+/// ```
+/// use modelexport::Export;
+/// use modelexport::strip::{Options, strip};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let archive = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/bert_tiny/model.pt2");
+/// # let (model, plain) = (folder.path().join("bert.onnx"), folder.path().join("plain.onnx"));
+/// Export::new(archive, &model).run(&mut ())?;
+/// let stripped = strip(&model, &plain, &Options::default())?;
+/// assert_eq!(stripped.tagged_nodes, stripped.nodes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, Error> {
-    let settings = Settings { overwrite: options.overwrite, ..Settings::default() };
-    let mut transaction = Transaction::begin(output, settings)?;
+    let mut transaction = Target::new(output).overwrite(options.overwrite).begin()?;
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
     let mut counts = Counts::default();
-    let model = onnx::read_parts(&sources, source, &mut counts)?;
+    let model = onnx::read_visiting(&sources, source, &mut counts)?;
     model.functions.iter().for_each(|function| function.for_each_node(&mut |node| counts.add(node)));
     let Counts { nodes, tagged_nodes } = counts;
     let mut spliced =
@@ -83,7 +99,7 @@ impl Counts {
     }
 }
 
-impl Parts for Counts {
+impl GraphVisitor for Counts {
     /// Only nodes that hold tensors are needed once they are counted: these may name files.
     fn node(&mut self, node: &mut Node) -> bool {
         self.add(node);

@@ -3,25 +3,33 @@
 mod describe;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
 use std::sync::OnceLock;
 
 use modelexport_graph::onnx::{Model, Node, Origin};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes};
-use modelexport_io::onnx::{self, NodeTags};
-use modelexport_io::sidecar::{self, Sidecar};
+use modelexport_io::onnx::{self, DocString, NodeTags};
+use modelexport_io::sidecar::{self, Sidecar, TakeLines};
 
 use crate::embedding::{self, Embed};
+use crate::node_lines;
 use crate::tags::Tags;
 use crate::torch_scopes::ScopeTexts;
 
-pub use describe::{Describing, EachNode, describe, describe_modules, describe_nodes, node_lists};
+pub(crate) use describe::{Describing, describe, describe_modules, describe_nodes, node_lists};
+
+/// The metadata key that torch uses for stack traces.
+const STACK_TRACE: &str = "pkg.torch.onnx.stack_trace";
 
 /// What the tagger cannot know from the model.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// What is written into the nodes.
     pub embed: Embed,
     /// `native`, or the name of the strategy that found the origins.
     pub strategy: String,
+    /// Where the model comes from.
     pub source: sidecar::Source,
 }
 
@@ -37,13 +45,12 @@ pub fn annotate(
     options: &Options,
 ) -> Sidecar {
     let sidecar = describe(model, tree, scopes, tags, options);
-    embed(model, tree, scopes, tags, options.embed);
+    embed(model, &NodeTexts::new(tree, scopes, tags, options.embed));
     sidecar
 }
 
 /// The part of [`annotate`] that changes the model.
-pub fn embed(model: &mut Model, tree: &ModuleTree, scopes: &Scopes, tags: &Tags, embed: Embed) {
-    let texts = NodeTexts::new(tree, scopes, tags, embed);
+pub(crate) fn embed(model: &mut Model, texts: &NodeTexts<'_>) {
     model.for_each_node_mut(&mut |node| {
         embedding::remove_doc_string(node);
         embedding::remove_metadata(&mut node.metadata);
@@ -92,7 +99,7 @@ fn place<'a>(node: &'a Node, origin: &Origin, scopes: &Scopes, tags: &'a Tags) -
 }
 
 /// Makes the texts that nodes carry. What nodes of one scope share is kept.
-pub struct NodeTexts<'a> {
+pub(crate) struct NodeTexts<'a> {
     tree: &'a ModuleTree,
     scopes: &'a Scopes,
     tags: &'a Tags,
@@ -100,6 +107,8 @@ pub struct NodeTexts<'a> {
     scope_texts: ScopeTexts<'a>,
     /// By [`ScopeId`], made when a node needs it.
     shared: Vec<SharedTexts>,
+    /// By the name of the ATen node.
+    stack_traces: HashMap<&'a str, &'a str>,
 }
 
 /// What nodes of one scope have in common.
@@ -111,14 +120,33 @@ struct SharedTexts {
 }
 
 impl<'a> NodeTexts<'a> {
-    pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes, tags: &'a Tags, embed: Embed) -> Self {
+    pub(crate) fn new(tree: &'a ModuleTree, scopes: &'a Scopes, tags: &'a Tags, embed: Embed) -> Self {
         let scope_texts = ScopeTexts::new(tree, scopes);
         let shared = vec![SharedTexts::default(); scopes.len()];
-        NodeTexts { tree, scopes, tags, embed, scope_texts, shared }
+        NodeTexts { tree, scopes, tags, embed, scope_texts, shared, stack_traces: HashMap::new() }
+    }
+
+    /// The same with the stack traces of the capture, by the name of the ATen node.
+    pub(crate) fn with_stack_traces(self, stack_traces: HashMap<&'a str, &'a str>) -> Self {
+        NodeTexts { stack_traces, ..self }
+    }
+
+    /// Calls `take` with the lines of a sidecar about all nodes of `model`.
+    pub(crate) fn sidecar_lines(&self, model: &Model, take: &mut TakeLines<'_>) -> io::Result<()> {
+        node_lines::give(model, self.describing(), take)
+    }
+
+    /// What the sidecar says of the nodes of `model`.
+    pub(crate) fn sidecar_nodes(&self, model: &Model) -> Vec<sidecar::Node> {
+        self.describing().all(model)
+    }
+
+    fn describing(&self) -> Describing<'_> {
+        Describing { tree: self.tree, scopes: self.scopes, tags: self.tags }
     }
 
     /// The texts of a node that carries `doc_string` and `metadata` without our tags; `None` if it has no origin.
-    pub fn of(
+    pub(crate) fn of(
         &self,
         node: &Node,
         doc_string: Option<&str>,
@@ -130,16 +158,14 @@ impl<'a> NodeTexts<'a> {
         if self.embed.doc_string {
             written.doc_string = Some(self.doc_string_of(origin, &placed, doc_string).into_owned());
         }
-        if self.embed.metadata_props {
-            self.put_entries(node, origin, &placed, metadata, &mut |key, parts| {
-                written.metadata.push((key.to_owned(), parts.concat()));
-            });
-        }
+        self.put_entries(node, origin, &placed, metadata, &mut |key, parts| {
+            written.metadata.push((key.to_owned(), parts.concat()));
+        });
         Some(written)
     }
 
     fn doc_string_of(&self, origin: &Origin, placed: &Placed<'_>, earlier: Option<&str>) -> Cow<'_, str> {
-        let new = || embedding::doc_string(&placed.tags(), placed.path, origin.method.name(), earlier);
+        let new = || DocString::new(placed.tags(), placed.path, origin.method, earlier).to_text();
         let is_shared = earlier.is_none() && placed.added.is_empty() && origin.method == Method::Direct;
         match self.shared.get(origin.scope.0 as usize).filter(|_| is_shared) {
             Some(shared) => shared.doc_string.get_or_init(new).into(),
@@ -149,6 +175,23 @@ impl<'a> NodeTexts<'a> {
 
     /// Calls `put` with the key and the parts of the value of each entry that a node gets after those that are `there`.
     fn put_entries(
+        &self,
+        node: &Node,
+        origin: &Origin,
+        placed: &Placed<'_>,
+        there: &[(String, String)],
+        put: &mut dyn FnMut(&str, &[&str]),
+    ) {
+        if self.embed.metadata_props {
+            self.put_tags(node, origin, placed, there, put);
+        }
+        let source = origin.source.as_ref();
+        if let Some(trace) = source.and_then(|source| self.stack_traces.get(&*source.name)) {
+            put(STACK_TRACE, &[trace]);
+        }
+    }
+
+    fn put_tags(
         &self,
         node: &Node,
         origin: &Origin,
@@ -199,14 +242,14 @@ impl onnx::NodeTexts for NodeTexts<'_> {
     }
 
     fn entries(&self, node: &Node, put: &mut dyn FnMut(&str, &[&str])) {
-        if let Some(origin) = node.origin.as_ref().filter(|_| self.embed.metadata_props) {
+        if let Some(origin) = &node.origin {
             self.put_entries(node, origin, &place(node, origin, self.scopes, self.tags), &[], put);
         }
     }
 }
 
 /// `MatMul`, or with its domain if that is not ONNX's own: `com.microsoft.Gelu`.
-pub fn operator_name(node: &Node) -> Name {
+pub(crate) fn operator_name(node: &Node) -> Name {
     operator_of(node).into_owned()
 }
 

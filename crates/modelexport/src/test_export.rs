@@ -3,35 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use modelexport_graph::onnx::Model;
-use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::pt2;
-use modelexport_io::weights::WeightsMode;
 
 use crate::embedding::Embed;
-use crate::export::{self, Exported};
+use crate::export::{self, Export, Lowered};
 use crate::policy::Policy;
+use crate::tag_choice::TagChoice;
 use crate::tags::TagFormat;
-
-fn options(policy: Policy, tag_format: TagFormat) -> export::Options {
-    export::Options {
-        lower: modelexport_lower::Options::default(),
-        policy,
-        tag_format,
-        embed: Embed::BOTH,
-        source_info: false,
-    }
-}
-
-fn exported(program: &Path, options: &export::Options) -> (Exported, modelexport_io::source::Sources) {
-    let archive = pt2::read(program).unwrap();
-    let source = export::source_of(program, &archive.program);
-    let exported = export::export(archive.program, &archive.sources, source, options).unwrap();
-    (exported, archive.sources)
-}
 
 /// The tagged model of a captured program, in memory.
 pub(crate) fn model(program: &Path) -> Model {
-    exported(program, &options(Policy::default(), TagFormat::Instance)).0.model
+    let archive = pt2::read(program).unwrap();
+    let source = export::source_of(program, &archive.program);
+    let options = export::Options {
+        lower: modelexport_lower::Options::default(),
+        policy: Policy::default(),
+        tag_format: TagFormat::Instance,
+        embed: Embed::BOTH,
+        source_info: false,
+    };
+    let Lowered { mut model, mut sidecar, context } =
+        export::lower(archive.program, &archive.sources, source, &options).unwrap();
+    context.embed(&mut model, &mut sidecar);
+    model
 }
 
 /// The captured program of a fixture.
@@ -40,16 +34,16 @@ pub(crate) fn captured(name: &str) -> PathBuf {
 }
 
 /// A fixture, exported to `folder` as `m.onnx` with its sidecar.
-pub(crate) fn fixture_with(folder: &Path, name: &str, policy: Policy, tag_format: TagFormat) -> PathBuf {
-    let (exported, sources) = exported(&captured(name), &options(policy, tag_format));
+pub(crate) fn fixture_with(folder: &Path, name: &str, tags: TagChoice) -> PathBuf {
     let path = folder.join("m.onnx");
-    let transaction = Transaction::begin(&path, Settings { overwrite: true, ..Settings::default() }).unwrap();
-    export::write(transaction, exported, &sources, WeightsMode::Embed, &mut |_| ()).unwrap();
+    let mut export = Export { tags, ..Export::new(captured(name), &path) };
+    export.target.overwrite = true;
+    export.run(&mut ()).unwrap();
     path
 }
 
 pub(crate) fn fixture(folder: &Path, name: &str) -> PathBuf {
-    fixture_with(folder, name, Policy::default(), TagFormat::Instance)
+    fixture_with(folder, name, TagChoice::default())
 }
 
 /// The names of all fixtures.

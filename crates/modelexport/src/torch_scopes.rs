@@ -11,15 +11,15 @@ use modelexport_graph::{ModuleTree, ScopeId, Scopes};
 
 use crate::python_repr;
 
-pub const NAMESPACE: &str = "namespace";
-pub const NAME_SCOPES: &str = "pkg.torch.onnx.name_scopes";
-pub const CLASS_HIERARCHY: &str = "pkg.torch.onnx.class_hierarchy";
+pub(crate) const NAMESPACE: &str = "namespace";
+pub(crate) const NAME_SCOPES: &str = "pkg.torch.onnx.name_scopes";
+pub(crate) const CLASS_HIERARCHY: &str = "pkg.torch.onnx.class_hierarchy";
 
 /// The three entries of one node, by key.
-pub type Entries = [(&'static str, String); 3];
+pub(crate) type Entries = [(&'static str, String); 3];
 
 /// Makes the entries of nodes. What nodes of one scope share is kept.
-pub struct ScopeTexts<'a> {
+pub(crate) struct ScopeTexts<'a> {
     tree: &'a ModuleTree,
     scopes: &'a Scopes,
     /// By [`ScopeId`], made when a node needs it: a scope deep down would otherwise cost a text for each above it.
@@ -35,12 +35,12 @@ struct ScopeText {
 }
 
 impl<'a> ScopeTexts<'a> {
-    pub fn new(tree: &'a ModuleTree, scopes: &'a Scopes) -> Self {
+    pub(crate) fn new(tree: &'a ModuleTree, scopes: &'a Scopes) -> Self {
         ScopeTexts { tree, scopes, texts: vec![OnceLock::new(); scopes.len()] }
     }
 
     /// The entries of an operation in `scope`.
-    pub fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
+    pub(crate) fn entries(&self, scope: ScopeId, operation: &str, target: &str) -> Entries {
         let mut entries = [NAMESPACE, CLASS_HIERARCHY, NAME_SCOPES].map(|key| (key, String::new()));
         self.put_entries(scope, operation, target, &mut |key, parts| {
             if let Some((_, text)) = entries.iter_mut().find(|(known, _)| *known == key) {
@@ -51,7 +51,7 @@ impl<'a> ScopeTexts<'a> {
     }
 
     /// Calls `put` with the key and the parts of each entry of an operation in `scope`.
-    pub fn put_entries(
+    pub(crate) fn put_entries(
         &self,
         scope: ScopeId,
         operation: &str,

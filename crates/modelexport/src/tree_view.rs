@@ -12,24 +12,34 @@ use crate::tags::Tags;
 pub struct TreeView {
     /// Each module right before the modules below it.
     pub rows: Vec<Row>,
+    /// Modules that ran.
     pub executed_modules: u64,
+    /// Modules that show in tags.
     pub visible_modules: u64,
     /// Nodes whose tag ends in a module that the policy chose.
     pub tagged_operations: u64,
 }
 
+/// A module and its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// The module.
     pub id: ModuleId,
     /// 0 for the root.
     pub depth: usize,
+    /// The path of the module.
     pub path: Name,
+    /// The full name of its class.
     pub class: Name,
+    /// The path of the parent.
     pub parent: Option<Name>,
+    /// The tag of the module.
     pub tag: Name,
+    /// Whether the module shows in tags, and why.
     pub verdict: Verdict,
     /// Position in the order of first execution.
     pub order: Option<u32>,
+    /// How often it was called.
     pub calls: u32,
     /// Whether the module or one below it executed.
     pub any_executed: bool,
@@ -37,6 +47,7 @@ pub struct Row {
     pub parameters: Count,
     /// Elements of buffers and constants.
     pub buffers: Count,
+    /// Nodes that belong to it.
     pub nodes: Count,
     /// Whether it is the last child of its parent.
     pub is_last: bool,
@@ -45,11 +56,14 @@ pub struct Row {
 /// A figure of a module itself, and of it with all modules below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
+    /// The figure of the module itself.
     pub own: u64,
+    /// The figure of the module and all modules below it.
     pub total: u64,
 }
 
 impl TreeView {
+    /// Lists the modules of `hierarchy` in the order of the tree.
     pub fn new(hierarchy: &Hierarchy, tags: &Tags) -> Self {
         let tree = &hierarchy.tree;
         let node_totals = with_below(tree, &hierarchy.own_nodes, &[]);

@@ -25,9 +25,11 @@ const CHUNK: usize = 1 << 20;
 /// One weight (initializer) of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The name of the weight.
     pub name: String,
     /// `None` for a type that this version does not know.
     pub dtype: Option<DType>,
+    /// Its shape.
     pub dims: Vec<i64>,
     /// Bytes of its elements.
     pub bytes: u64,

@@ -10,15 +10,15 @@ pub use policy::PolicyArguments;
 /// Options that every command takes.
 #[derive(Args)]
 pub struct GlobalArguments {
-    /// Print nothing but results and errors
+    /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Print more about what is done
+    /// Print additional details
     #[arg(short, long, global = true)]
     pub verbose: bool,
 
-    /// Whether to use colors; `auto` also respects NO_COLOR
+    /// When to use colors; `auto` respects NO_COLOR
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
 }
@@ -30,27 +30,27 @@ pub enum ColorChoice {
     Never,
 }
 
-/// What a list looks like.
+/// The output format of a list.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For programs
+    /// Machine-readable JSON
     Json,
-    /// For spreadsheets
+    /// Comma-separated values
     Csv,
 }
 
-/// What a result looks like.
+/// The output format of a result.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For programs
+    /// Machine-readable JSON
     Json,
 }
 
-/// What `--embed` takes.
+/// Parses the value of `--embed`.
 pub fn parse_embed(text: &str) -> Result<Embed, String> {
     Embed::parse(text)
         .ok_or_else(|| "expected doc-string, metadata-props, doc-string,metadata-props or none".into())

@@ -1,7 +1,7 @@
-//! `modelexport operators`: what the registry can lower.
+//! `modelexport operators`: the supported operators.
 
 use clap::Args;
-use modelexport_lower::functionalize::functional_twin;
+use modelexport_lower::functionalize::functional_variant;
 use modelexport_lower::registry::{self, Row};
 use serde_json::json;
 
@@ -10,11 +10,11 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// List the operators that can be exported
+/// List the supported operators
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Only operators whose name contains this. For an in-place operator, such as `relu_`, the one that it is exported as
+    /// Show only operators whose name contains this; for an in-place operator such as `relu_`, its functional form
     filter: Option<String>,
 
     /// How to print the list
@@ -30,35 +30,31 @@ Examples:
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
-    let twin = functional_twin(filter);
+    let functional = functional_variant(filter);
     let stem = filter.strip_suffix('_').map(|stem| format!("{stem}."));
-    let is_wanted = |row: &&Row| {
-        let is_twin = twin.as_deref().is_some_and(|twin| row.target == twin);
-        let has_stem = stem.as_deref().is_some_and(|stem| row.target.contains(stem));
-        is_twin || has_stem || row.target.contains(filter)
+    let is_wanted = |(target, _): &(String, &Row)| {
+        let is_functional_form = functional.as_ref().is_some_and(|functional| target == functional);
+        let has_stem = stem.as_deref().is_some_and(|stem| target.contains(stem));
+        is_functional_form || has_stem || target.contains(filter)
     };
-    let mut rows: Vec<&Row> = registry::rows().filter(is_wanted).collect();
-    rows.sort_by_key(|row| (row.target, row.floor));
+    let mut rows: Vec<(String, &Row)> =
+        registry::rows().map(|row| (row.target(), row)).filter(is_wanted).collect();
+    rows.sort_by(|(a, a_row), (b, b_row)| (a, a_row.floor).cmp(&(b, b_row.floor)));
     match arguments.format {
         Format::Json => {
             let rows: Vec<serde_json::Value> = rows
                 .iter()
-                .map(|row| json!({"target": row.target, "schema": row.schema, "opset": row.floor}))
+                .map(|(target, row)| json!({"target": target, "schema": row.schema(), "opset": row.floor}))
                 .collect();
             serde_json::to_writer(session.out(), &rows)?;
             writeln!(session.out())?;
         }
         Format::Text => {
             let style = session.out_style();
-            for row in &rows {
+            for (target, row) in &rows {
                 let opset = format!("opset {}", row.floor);
-                writeln!(
-                    session.out(),
-                    "{:<9} {:<44} {}",
-                    style.dim(&opset),
-                    row.target,
-                    style.dim(row.schema)
-                )?;
+                let (opset, schema) = (style.dim(&opset), style.dim(row.schema()));
+                writeln!(session.out(), "{opset:<9} {target:<44} {schema}")?;
             }
         }
     }

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use modelexport::json;
 use modelexport::strip::{self, Options, Stripped};
 use modelexport_io::onnx::names::for_screen;
 
 use crate::arguments::Format;
-use crate::display::json;
 use crate::display::number::{bytes, counted, exact};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Take all tags out of an ONNX file
+/// Remove all tags from an ONNX file
 ///
-/// What stood there before comes back: the result of stripping a file that modelexport tagged is the file from before,
-/// byte for byte. A sidecar beside the output goes, too. Weights in other files stay where they are.
+/// Stripping a file that modelexport tagged restores the original file, byte for byte. A sidecar beside the output is
+/// removed. Weights in other files are not touched.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -27,18 +27,18 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Also take out what other tools noted: torch's entries with their stack traces, and all other metadata
+    /// Also remove the metadata of other tools, such as torch's stack traces
     ///
-    /// Every entry of metadata_props on nodes, values, tensors, graphs and functions goes, those of exporters on the
+    /// Removes all metadata_props of nodes, values, tensors, graphs and functions, the entries that exporters put on the
     /// model, and every doc_string that names a line of a Python file.
     #[arg(long)]
     all_metadata: bool,
 
-    /// Replace the output if it exists
+    /// Overwrite the output if it exists
     #[arg(long)]
     overwrite: bool,
 
-    /// How to print what was done
+    /// How to print the summary
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }

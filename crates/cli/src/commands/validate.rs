@@ -1,17 +1,17 @@
-//! `modelexport validate`: whether a file is whole and its tags are right.
+//! `modelexport validate`: checks the graph and the tags of a file.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use modelexport::json;
 use modelexport::validate::{self, Finding, Repaired, Report, Severity};
 use modelexport_io::onnx::names::for_screen;
 use serde::Serialize;
 
 use crate::arguments::ListFormat;
 use crate::display::csv::{self, Value};
-use crate::display::json;
 use crate::display::number::{counted, exact};
 use crate::display::style::Style;
 use crate::exit::ExitStatus;
@@ -20,30 +20,30 @@ use crate::session::Session;
 
 /// Check the graph and the tags of an ONNX file
 ///
-/// Structure: names are unique, values are defined before they are read, declared shapes and types are those that the
-/// operators give, external data is there. Tags: their form, known modules, parents, no two modules with one tag,
-/// doc_string, metadata and sidecar agree. Consistency: a node that reads a parameter belongs to its owner, and what
-/// lies between two nodes of one call belongs to that call.
+/// Structure: names are unique, values are defined before they are read, declared shapes and types match the operators,
+/// external data exists. Tags: tags are well-formed, their modules and parents exist, no two modules share a tag,
+/// doc_string, metadata and sidecar agree. Consistency: a node that reads a parameter belongs to the owner of the parameter,
+/// and nodes between two nodes of one call belong to that call.
 ///
-/// Exit status is 1 if there are errors or warnings. Notes do not count.
+/// The exit status is 1 if there are errors or warnings. Notes do not count.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The ONNX file
     file: PathBuf,
 
-    /// Mend what has one right answer, in place or into --output, and say what was done
+    /// Fix findings that have one right answer, in place or in --output, and list the changes
     ///
-    /// The texts of a node are made to say what its module says, and a sidecar that disagrees is made again from the
-    /// file. Nothing else changes.
+    /// Rewrites the tags of nodes whose module is known, and rebuilds a sidecar that disagrees with the file. Nothing else
+    /// changes.
     #[arg(long)]
     repair: bool,
 
-    /// Where the mended file goes [default: in place]
+    /// Where to write the repaired file [default: in place]
     #[arg(short, long, value_name = "FILE", requires = "repair")]
     output: Option<PathBuf>,
 
-    /// Replace the output if it exists
+    /// Overwrite the output if it exists
     #[arg(long, requires = "output")]
     overwrite: bool,
 
@@ -56,10 +56,10 @@ const EXAMPLES: &str = "\
 Examples:
   modelexport validate model.onnx
   modelexport validate model.onnx --format json | jq '.findings[] | select(.severity == \"error\")'
-  modelexport validate model.onnx --repair                       mend in place
-  modelexport validate model.onnx --repair -o mended.onnx";
+  modelexport validate model.onnx --repair                       repair in place
+  modelexport validate model.onnx --repair -o repaired.onnx";
 
-/// Findings of one kind that the text shows.
+/// The number of findings of one kind that the text shows.
 const SHOWN: usize = 10;
 
 #[derive(Serialize)]
@@ -70,7 +70,7 @@ struct Document<'a> {
     repaired: Option<Repairs<'a>>,
 }
 
-/// What was mended; the findings beside it are those that are left.
+/// What was repaired. `findings` lists what is left.
 #[derive(Serialize)]
 struct Repairs<'a> {
     output: &'a str,
@@ -80,19 +80,16 @@ struct Repairs<'a> {
 }
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let repaired = match arguments.repair {
-        true => {
-            let output = arguments.output.as_deref().unwrap_or(&arguments.file);
-            Some(validate::repair(&arguments.file, output, arguments.overwrite)?)
+    let output = arguments.output.as_deref().unwrap_or(&arguments.file);
+    let repair = || validate::repair(&arguments.file, output, arguments.overwrite);
+    let repaired = arguments.repair.then(repair).transpose()?;
+    let checked;
+    let report = match &repaired {
+        Some(repaired) => &repaired.after,
+        None => {
+            checked = validate::validate(&arguments.file)?;
+            &checked
         }
-        false => None,
-    };
-    let checked = match &repaired {
-        Some(_) => None,
-        None => Some(validate::validate(&arguments.file)?),
-    };
-    let Some(report) = repaired.as_ref().map(|repaired| &repaired.after).or(checked.as_ref()) else {
-        return Ok(ExitStatus::Success);
     };
     match arguments.format {
         ListFormat::Json => {
@@ -134,13 +131,13 @@ fn write_csv(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
 
 fn write_repairs(repaired: &Repaired, out: &mut dyn Write, style: Style) -> std::io::Result<()> {
     for place in &repaired.nodes {
-        writeln!(out, "{} {}: tags written anew", style.cyan("mended"), for_screen(place))?;
+        writeln!(out, "{} {}: tags rewritten", style.cyan("repaired"), for_screen(place))?;
     }
     if let Some(sidecar) = &repaired.sidecar {
-        writeln!(out, "{} {}: made again from the file", style.cyan("mended"), for_screen(sidecar))?;
+        writeln!(out, "{} {}: rebuilt from the file", style.cyan("repaired"), for_screen(sidecar))?;
     }
     if repaired.nodes.is_empty() && repaired.sidecar.is_none() {
-        writeln!(out, "nothing to mend")?;
+        writeln!(out, "nothing to repair")?;
     }
     Ok(())
 }
@@ -179,7 +176,7 @@ fn write_text(report: &Report, out: &mut dyn Write, style: Style) -> std::io::Re
     let repairable = report.findings.iter().filter(|finding| finding.repairable).count();
     let hint = match repairable {
         0 => String::new(),
-        count => format!("; --repair mends {}", exact(count as u64)),
+        count => format!("; --repair fixes {}", exact(count as u64)),
     };
     writeln!(out, "{about}, {}{hint}", counts.join(", "))
 }
@@ -199,7 +196,7 @@ fn write_finding(finding: &Finding, out: &mut dyn Write, style: Style) -> std::i
     )
 }
 
-/// How many findings of a kind are not shown.
+/// Prints how many findings of a kind are not shown.
 fn write_more(
     out: &mut dyn Write,
     kind: Option<(Severity, &str)>,

@@ -1,4 +1,4 @@
-//! `modelexport weights`: where the weights of an ONNX file are, and how they get elsewhere.
+//! `modelexport weights`: lists, checks and moves the weights of an ONNX file.
 
 use std::path::PathBuf;
 
@@ -15,38 +15,38 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// List where each weight of an ONNX file is and check it, or move the weights
+/// List and check where the weights of an ONNX file are stored, or move them
 ///
-/// Weights outside the model must be there and as long as the model says; where it names a hash, that is checked, too.
-/// With --embed, --external or --reference the model is written anew with its weights in another place; they stream
-/// from file to file and are never loaded.
+/// Checks that external weights exist and have the right size and, if the model records a hash, the right hash. With
+/// --embed, --external or --reference, writes the model with its weights in another place. Weights are streamed from file to
+/// file and never loaded.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The ONNX file
     source: PathBuf,
 
-    /// Put the weights into the model
+    /// Store the weights in the model
     #[arg(long, group = "form")]
     embed: bool,
 
-    /// Put the weights into <name>.onnx.data beside the model
+    /// Store the weights in <name>.onnx.data beside the model
     #[arg(long, group = "form")]
     external: bool,
 
-    /// Point at the weights in the safetensors files of DIR, which must have the same bytes
+    /// Point at the weights in the safetensors files of DIR, which must hold the same bytes
     #[arg(long, group = "form", value_name = "DIR")]
     reference: Option<PathBuf>,
 
-    /// The ONNX file to write; without it, the source is replaced, which needs --overwrite
+    /// The ONNX file to write [default: replace SOURCE, which needs --overwrite]
     #[arg(short, long, value_name = "FILE", requires = "form")]
     output: Option<PathBuf>,
 
-    /// Replace files that exist
+    /// Overwrite existing files
     #[arg(long, requires = "form")]
     overwrite: bool,
 
-    /// Read all weights and show their SHA-1
+    /// Read all weights and print their SHA-1
     #[arg(long, conflicts_with = "form")]
     hash: bool,
 
@@ -57,7 +57,7 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  modelexport weights model.onnx                                   is everything in its place?
+  modelexport weights model.onnx                                   check all weights
   modelexport weights model.onnx --hash --format json
   modelexport weights model.onnx --embed -o whole.onnx             one file to send
   modelexport weights model.onnx --external --overwrite

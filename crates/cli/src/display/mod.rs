@@ -1,7 +1,7 @@
-//! How results look.
+//! Formatting of results.
 
 pub mod csv;
-pub mod json;
+pub mod module;
 pub mod number;
 pub mod progress;
 pub mod statistics;

@@ -1,5 +1,8 @@
 //! Counts of modules and nodes, as every summary shows them.
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
 use modelexport_graph::Method;
 use modelexport_io::sidecar::{Fit, Statistics};
 
@@ -14,10 +17,21 @@ pub fn modules_text(statistics: &Statistics) -> String {
 
 /// `100.0% (77 direct)`.
 pub fn coverage_text(statistics: &Statistics) -> String {
-    let methods = statistics.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count)));
-    let methods: Vec<String> = methods.collect();
-    let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
-    format!("{:.1}%{methods}", 100.0 * statistics.coverage)
+    coverage_by_method(statistics.coverage, &statistics.by_method)
+}
+
+/// The same from its parts.
+pub fn coverage_by_method<M: Display>(coverage: f64, by_method: &BTreeMap<M, u64>) -> String {
+    let methods = methods_text(by_method);
+    let methods = if methods.is_empty() { methods } else { format!(" ({methods})") };
+    format!("{:.1}%{methods}", 100.0 * coverage)
+}
+
+/// `77 direct, 3 scope`.
+pub fn methods_text<M: Display>(by_method: &BTreeMap<M, u64>) -> String {
+    let methods: Vec<String> =
+        by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count))).collect();
+    methods.join(", ")
 }
 
 /// `98%: 143 of 146 parameters, 95% of operators`.

@@ -1,4 +1,4 @@
-//! Rows in aligned columns, cut to the width of the terminal.
+//! Tables with aligned columns, truncated to the width of the terminal.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,26 @@ use super::text;
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// How a column behaves.
+/// Title and layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     pub title: &'static str,
     pub align: Align,
-    /// May be cut down to this width; `None`: never cut.
+    /// The column may be truncated to this width. `None`: never.
     pub least: Option<usize>,
     pub cut: Cut,
+}
+
+impl Column {
+    /// Text, truncated at its end.
+    pub const fn text(title: &'static str, least: usize) -> Self {
+        Column { title, align: Align::Left, least: Some(least), cut: Cut::End }
+    }
+
+    /// A number, never truncated.
+    pub const fn number(title: &'static str) -> Self {
+        Column { title, align: Align::Right, least: None, cut: Cut::End }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +42,7 @@ pub enum Cut {
     Start,
 }
 
-/// One cell: a few pieces of text, each with its look.
+/// A cell: pieces of text, each with its style.
 #[derive(Clone, Debug, Default)]
 pub struct Cell(pub Vec<Piece>);
 
@@ -62,7 +74,7 @@ impl Cell {
         self.0.iter().map(|piece| text::width(&piece.text)).sum()
     }
 
-    /// The cell in at most `columns`: pieces that do not fit are cut.
+    /// Truncates the cell to at most `columns`.
     fn fit(&self, columns: usize, cut: Cut) -> Cell {
         let mut excess = self.width().saturating_sub(columns);
         let mut pieces = self.0.clone();
@@ -85,7 +97,7 @@ impl Cell {
     }
 }
 
-/// Prints a title row and the rows. Cells beyond the columns are left out.
+/// Prints a row of titles and the rows. Ignores cells beyond the columns.
 pub fn write(
     out: &mut dyn Write,
     columns: &[Column],
@@ -123,7 +135,7 @@ pub fn write(
     Ok(())
 }
 
-/// Takes from the columns that may be cut, the last first, until the row fits or none can give more.
+/// Narrows the columns that may be truncated, the last first, until the row fits or none can shrink further.
 fn shrink(widths: &mut [usize], columns: &[Column], limit: usize) {
     let gaps = GAP * columns.len().saturating_sub(1);
     let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
@@ -149,8 +161,8 @@ mod tests {
     use super::*;
 
     const COLUMNS: [Column; 3] = [
-        Column { title: "name", align: Align::Left, least: Some(4), cut: Cut::End },
-        Column { title: "n", align: Align::Right, least: None, cut: Cut::End },
+        Column::text("name", 4),
+        Column::number("n"),
         Column { title: "tag", align: Align::Left, least: Some(6), cut: Cut::Start },
     ];
 

@@ -1,6 +1,7 @@
 //! Weights that a command wrote, as every summary shows them.
 
-use modelexport::export_summary::{Counts, Weights};
+use modelexport::summary::Weights;
+use modelexport_io::weights::Counts;
 
 use super::number::exact;
 

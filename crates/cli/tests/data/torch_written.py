@@ -1,6 +1,6 @@
 """Writes torch_written.onnx: what torch's own exporter says about modules, in all the ways that it says it.
 
-    python crates/cli/tests/data/torch_written.py
+python crates/cli/tests/data/torch_written.py
 """
 
 from pathlib import Path
@@ -52,9 +52,7 @@ def strip_stack_traces(graph) -> None:
 def main() -> None:
     torch.manual_seed(0)
     shapes = ({0: torch.export.Dim("batch")},)
-    program = torch.onnx.export(
-        Model().eval(), (torch.randn(3, 4),), dynamic_shapes=shapes, dynamo=True, verbose=False
-    )
+    program = torch.onnx.export(Model().eval(), (torch.randn(3, 4),), dynamic_shapes=shapes, dynamo=True, verbose=False)
     model = program.model_proto
     strip_stack_traces(model.graph)
     Path(__file__).with_suffix(".onnx").write_bytes(model.SerializeToString(deterministic=True))

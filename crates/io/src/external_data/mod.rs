@@ -11,7 +11,7 @@ mod folder;
 use std::path::Path;
 
 use modelexport_graph::onnx::{Model, Tensor, TensorData};
-use modelexport_graph::{Span, StridedView};
+use modelexport_graph::{Span, StridedView, element_count, row_major_strides};
 
 use crate::source::Sources;
 use crate::tensors::for_each_tensor_mut;
@@ -108,23 +108,12 @@ fn expected_length(tensor: &Tensor) -> Result<u64, Reason> {
     let bad = || Reason::BadDims { dims: tensor.dims.clone() };
     let sizes: Vec<u64> =
         tensor.dims.iter().map(|&dim| u64::try_from(dim).map_err(|_| bad())).collect::<Result<_, _>>()?;
-    let count = if sizes.contains(&0) {
-        Some(0)
-    } else {
-        sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size))
-    };
-    count.and_then(|count| dtype.byte_len(count)).ok_or_else(bad)
+    element_count(&sizes).and_then(|count| dtype.byte_len(count)).ok_or_else(bad)
 }
 
 fn contiguous(span: Span, dims: &[i64]) -> StridedView {
     let sizes: Vec<u64> = dims.iter().map(|&dim| dim.unsigned_abs()).collect();
-    let mut strides = vec![1; sizes.len()];
-    let mut stride = 1u64;
-    for (place, &size) in strides.iter_mut().zip(&sizes).rev() {
-        *place = stride;
-        stride = stride.saturating_mul(size.max(1));
-    }
-    StridedView { span, offset: 0, sizes, strides }
+    StridedView { span, offset: 0, strides: row_major_strides(&sizes), sizes }
 }
 
 #[cfg(test)]

@@ -68,12 +68,12 @@ impl Kind {
 /// What an attribute says it is. Files of the first version of the format do not say; there the field that is set
 /// decides.
 pub(super) fn kind_of(reader: &mut Reader<'_>, mut message: Message) -> Result<Kind, Error> {
-    let (mut said, mut found) = (None, None);
+    let (mut declared, mut found) = (None, None);
     while let Some(field) = reader.next(&mut message)? {
         match (field.number, field.value) {
-            (attribute::TYPE, Value::Varint(code)) => said = Kind::from_code(code).or(said),
+            (attribute::TYPE, Value::Varint(code)) => declared = Kind::from_code(code).or(declared),
             _ => found = found.or(Kind::of_field(&field)),
         }
     }
-    Ok(said.or(found).unwrap_or(Kind::Undefined))
+    Ok(declared.or(found).unwrap_or(Kind::Undefined))
 }

@@ -4,6 +4,7 @@
 //! weight. Here tensor data is skipped, unknown fields are kept, and a file that only gains tags is copied around them.
 
 mod attribute_kind;
+mod doc_string;
 mod encode;
 pub mod error;
 mod input;
@@ -17,9 +18,10 @@ pub mod splice;
 mod test_bytes;
 mod wire;
 
+pub use doc_string::DocString;
 pub use encode::{Chunk, Encoding, NodeTexts, encode, encoded_len};
 pub use error::{At, Error};
-pub use read::{OnnxFile, Parts, read, read_bytes, read_nodes, read_parts, read_source};
+pub use read::{GraphVisitor, OnnxFile, read, read_bytes, read_source, read_visiting};
 pub use splice::{
     CopyError, Edit, NodeEdit, NodeKey, NodeTags, NodeView, OWN_PREFIX, Piece, RECORD_KEY, Spliced, clean,
     is_shared_key, splice, strip,

@@ -1,15 +1,14 @@
 //! The last part of a transaction: all files are complete, only names change.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::io::Errno;
-
+use super::data_copy::DataCopy;
 use super::file::FinishedFile;
 use super::folder::{self, Folder};
 use super::journal::{Journal, Step};
 use super::transaction::CommittedFile;
-use super::twin::Twin;
 use super::{Error, Role, Settings};
 
 pub(super) struct Commit {
@@ -18,7 +17,7 @@ pub(super) struct Commit {
     model: PathBuf,
     settings: Settings,
     files: Vec<FinishedFile>,
-    twins: Vec<Twin>,
+    copies: Vec<DataCopy>,
     /// Renames outside the model's folder.
     elsewhere: Vec<(Arc<Folder>, Step)>,
     /// Everything inside it.
@@ -26,25 +25,25 @@ pub(super) struct Commit {
 }
 
 impl Commit {
-    /// Plans the steps for `files`, which are in the order of their roles. With `twins`, one for each data file in
+    /// Plans the steps for `files`, which are in the order of their roles. With `copies`, one for each data file in
     /// the model's folder, there is a bridge among the files.
-    pub fn new(
+    pub(super) fn new(
         folder: Arc<Folder>,
         model: &Path,
         settings: Settings,
         files: Vec<FinishedFile>,
-        twins: Vec<Twin>,
+        copies: Vec<DataCopy>,
     ) -> Result<Commit, Error> {
         let mut elsewhere = Vec::new();
         let [mut bridge, mut steps, mut cleanup] = [const { Vec::new() }; 3];
-        let mut free_twins = twins.iter();
+        let mut free_copies = copies.iter();
         let mut is_data_pending = false;
         for file in &files {
             let name = file.temporary.name().to_os_string();
             let to = file.target_name()?.to_os_string();
             let step = |from, to| match settings.overwrite {
-                true => Step::Move { from, to },
-                false => Step::Place { from, to },
+                true => Step::Rename { from, to },
+                false => Step::RenameNew { from, to },
             };
             if !Arc::ptr_eq(&file.folder, &folder) {
                 elsewhere.push((file.folder.clone(), step(name, to)));
@@ -54,9 +53,9 @@ impl Commit {
                 Role::Bridge => bridge.extend([step(name, to), Step::Sync]),
                 Role::Data => {
                     is_data_pending = true;
-                    match free_twins.next() {
-                        Some(twin) => {
-                            steps.push(step(twin.temporary.name().to_os_string(), to));
+                    match free_copies.next() {
+                        Some(copy) => {
+                            steps.push(step(copy.temporary.name().to_os_string(), to));
                             cleanup.push(Step::Remove { name });
                         }
                         None => steps.push(step(name, to)),
@@ -72,21 +71,21 @@ impl Commit {
             }
         }
         let steps = [bridge, steps, vec![Step::Sync], cleanup].concat();
-        Ok(Commit { folder, model: model.into(), settings, files, twins, elsewhere, steps })
+        Ok(Commit { folder, model: model.into(), settings, files, copies, elsewhere, steps })
     }
 
     /// Changes the names.
-    pub fn run(mut self) -> Result<Vec<CommittedFile>, Error> {
+    pub(super) fn run(mut self) -> Result<Vec<CommittedFile>, Error> {
         for (folder, step) in &self.elsewhere {
             for step in [step, &Step::Sync] {
                 step.apply(folder, self.settings.durability)
-                    .map_err(|errno| failure(folder, step, &self.model, errno))?;
+                    .map_err(|error| failure(folder, step, &self.model, error))?;
             }
         }
         let journal = self.start_journal()?;
         for (index, step) in self.steps.iter().enumerate() {
-            let Err(errno) = step.apply(&self.folder, self.settings.durability) else { continue };
-            let failure = failure(&self.folder, step, &self.model, errno);
+            let Err(error) = step.apply(&self.folder, self.settings.durability) else { continue };
+            let failure = failure(&self.folder, step, &self.model, error);
             if matches!(failure, Error::Exists { .. }) {
                 self.undo(index);
                 finish(journal, &self.model)?;
@@ -113,14 +112,14 @@ impl Commit {
 
     /// After a failure half-way, the list and what it mentions stay for a recovery.
     fn keep_temporaries(&mut self) {
-        self.twins.iter_mut().for_each(|twin| twin.temporary.keep());
+        self.copies.iter_mut().for_each(|copy| copy.temporary.keep());
         self.files.iter_mut().for_each(|file| file.temporary.keep());
     }
 
     /// Takes back the first `count` steps of a commit that replaces nothing.
     fn undo(&self, count: usize) {
         for step in self.steps.iter().take(count) {
-            if let Step::Place { to, .. } = step {
+            if let Step::RenameNew { to, .. } = step {
                 // What is reported is the reason for taking back, not that it failed.
                 let _ = self.folder.remove(to);
             }
@@ -151,16 +150,18 @@ impl Commit {
 }
 
 fn finish(journal: Option<Journal>, model: &Path) -> Result<(), Error> {
-    journal.map_or(Ok(()), Journal::finish).map_err(|errno| Error::of_write(model, errno))
+    journal.map_or(Ok(()), Journal::finish).map_err(|error| Error::of_write(model, error))
 }
 
-fn failure(folder: &Folder, step: &Step, model: &Path, errno: Errno) -> Error {
+fn failure(folder: &Folder, step: &Step, model: &Path, error: io::Error) -> Error {
     let path = match step {
-        Step::Move { to, .. } | Step::Place { to, .. } | Step::Remove { name: to } => folder.path_of(to),
+        Step::Rename { to, .. } | Step::RenameNew { to, .. } | Step::Remove { name: to } => {
+            folder.path_of(to)
+        }
         Step::Sync => model.into(),
     };
-    match (step, errno) {
-        (Step::Place { .. }, Errno::EXIST) => Error::Exists { path },
-        _ => Error::of_write(&path, errno),
+    match step {
+        Step::RenameNew { .. } if error.kind() == io::ErrorKind::AlreadyExists => Error::Exists { path },
+        _ => Error::of_write(&path, error),
     }
 }

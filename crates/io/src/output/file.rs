@@ -1,20 +1,17 @@
 //! A file of a transaction while it is written.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rustix::fs::{FallocateFlags, FileType, Mode};
-use rustix::io::Errno;
-
-use super::flusher::{Flusher, Manner};
+use super::flusher::{FlushMode, Flusher};
 use super::folder::{self, Folder};
 use super::temporary::Temporary;
 use super::{Durability, Error, Role, Settings};
+use crate::platform::{self, FileType};
 
 /// Small writes are gathered up to this size and large ones cut into pieces of it: for a longer write the kernel looks
 /// for larger pages, which on a machine whose memory is in pieces takes several times as long as the copy itself. They
@@ -22,10 +19,10 @@ use super::{Durability, Error, Role, Settings};
 const PIECE: usize = 128 << 10;
 
 /// Files that grow beyond this are flushed in the background, if they must be on the disk at the end.
-const FLUSH_FROM: u64 = 64 << 20;
+const SYNC_FROM: u64 = 64 << 20;
 
 /// Others are sent to the disk from here on, without waiting: so much the system would write at once, and slowly.
-const SEND_FROM: u64 = 1 << 30;
+const WRITEBACK_FROM: u64 = 1 << 30;
 
 /// Files from this size on get their place on the disk before they are written, which is a third cheaper than getting
 /// it piece by piece.
@@ -62,11 +59,11 @@ impl OutputFile {
         stop: Option<Arc<AtomicBool>>,
     ) -> Result<OutputFile, Error> {
         let name = folder::file_name(target)?;
-        let old_mode = check_target(folder, target, settings.overwrite)?;
-        let (temporary, file) =
-            Temporary::create(folder, name).map_err(|errno| Error::of_write(target, errno))?;
-        if let Some(mode) = old_mode {
-            rustix::fs::fchmod(&file, mode).map_err(|errno| Error::of_write(target, errno))?;
+        let old_permissions = check_target(folder, target, settings.overwrite)?;
+        let failed = |error| Error::of_write(target, error);
+        let (temporary, file) = Temporary::create(folder, name).map_err(failed)?;
+        if let Some(permissions) = old_permissions {
+            file.set_permissions(permissions).map_err(failed)?;
         }
         Ok(OutputFile {
             file: Arc::new(file),
@@ -105,12 +102,9 @@ impl OutputFile {
         if length < RESERVE_FROM {
             return Ok(());
         }
-        match rustix::fs::fallocate(&*self.file, FallocateFlags::empty(), 0, length) {
-            Ok(()) => self.reserved = length,
-            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                return Err(Error::of_write(&self.target, errno));
-            }
-            Err(_) => {}
+        let is_reserved = platform::reserve(&self.file, length);
+        if is_reserved.map_err(|error| Error::of_write(&self.target, error))? {
+            self.reserved = length;
         }
         Ok(())
     }
@@ -167,12 +161,12 @@ impl OutputFile {
     /// Tells that bytes of an allocated range are written or about to be, so that they can go to the disk.
     pub(crate) fn completed(&mut self, bytes: u64) {
         if self.flusher.is_none() {
-            let (from, manner) = match self.durability {
-                Durability::ProcessCrash => (SEND_FROM, Manner::Send),
-                Durability::PowerLoss | Durability::WhereReplacing => (FLUSH_FROM, Manner::Flush),
+            let (from, mode) = match self.durability {
+                Durability::ProcessCrash => (WRITEBACK_FROM, FlushMode::StartWriteback),
+                Durability::PowerLoss | Durability::WhereReplacing => (SYNC_FROM, FlushMode::Sync),
             };
             if self.written >= from {
-                self.flusher = Flusher::start(self.file.clone(), manner, self.written - bytes);
+                self.flusher = Flusher::start(self.file.clone(), mode, self.written - bytes);
             }
         }
         if let Some(flusher) = &self.flusher {
@@ -228,17 +222,17 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// The file itself, for copies inside the kernel into an allocated range, which [`Writer::filled`] reports.
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// Tells of bytes that were written into an allocated range by other ways than [`Writer::write_at`].
-    pub fn filled(&self, bytes: u64) {
+    pub(crate) fn filled(&self, bytes: u64) {
         self.missing.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// An error once somebody wants no more of it.
-    pub fn check_stop(&self) -> Result<(), Error> {
+    pub(crate) fn check_stop(&self) -> Result<(), Error> {
         match &self.stop {
             Some(flag) if flag.load(Ordering::Relaxed) => {
                 Err(Error::Stopped { path: self.target.to_path_buf() })
@@ -248,7 +242,7 @@ impl Writer {
     }
 
     /// Writes into an allocated range.
-    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.put(offset, bytes)?;
         self.filled(bytes.len() as u64);
         Ok(())
@@ -260,7 +254,8 @@ impl Writer {
             self.check_stop()?;
             let to_multiple = PIECE - (at % PIECE as u64) as usize;
             let (piece, after) = rest.split_at(to_multiple.min(rest.len()));
-            self.file.write_all_at(piece, at).map_err(|source| Error::of_write(&self.target, source))?;
+            platform::write_all_at(&self.file, piece, at)
+                .map_err(|source| Error::of_write(&self.target, source))?;
             at += piece.len() as u64;
             rest = after;
         }
@@ -281,23 +276,26 @@ pub(super) struct FinishedFile {
 }
 
 impl FinishedFile {
-    pub fn target_name(&self) -> Result<&OsStr, Error> {
+    pub(super) fn target_name(&self) -> Result<&OsStr, Error> {
         folder::file_name(&self.target)
     }
 }
 
 /// Whether `target` may be written; the permissions of the file that it replaces.
-pub(super) fn check_target(folder: &Folder, target: &Path, overwrite: bool) -> Result<Option<Mode>, Error> {
+pub(super) fn check_target(
+    folder: &Folder,
+    target: &Path,
+    overwrite: bool,
+) -> Result<Option<Permissions>, Error> {
     let name = folder::file_name(target)?;
-    let Some(stat) = folder.stat(name).map_err(|errno| Error::of_write(target, errno))? else {
+    let Some(status) = folder.status(name).map_err(|error| Error::of_write(target, error))? else {
         return Ok(None);
     };
-    let file_type = FileType::from_raw_mode(stat.st_mode);
-    if file_type != FileType::RegularFile {
-        return Err(Error::NotRegular { path: target.into(), what: crate::source::type_in_words(file_type) });
+    if status.file_type != FileType::Regular {
+        return Err(Error::NotRegular { path: target.into(), what: status.file_type.describe() });
     }
     if !overwrite {
         return Err(Error::Exists { path: target.into() });
     }
-    Ok(Some(Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO)))
+    Ok(Some(status.permissions))
 }

@@ -6,22 +6,20 @@
 
 use std::fs::File;
 use std::io;
-use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use rustix::fs::{Advice, fadvise};
+use crate::platform;
 
 /// Dirty bytes that are worth a flush of their own.
 const STEP: u64 = 32 << 20;
 
-/// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum FlushMode {
     /// Waits until the bytes are on the disk.
-    Flush,
-    /// Starts to write them, without a promise.
-    Send,
+    Sync,
+    /// Starts to write them to the disk, without a promise.
+    StartWriteback,
 }
 
 /// A thread that flushes a file each time that [`STEP`] bytes have been completed.
@@ -47,7 +45,7 @@ struct State {
 impl Flusher {
     /// For a file of which `completed` bytes are there. `None` if the system has no thread to spare: then everything
     /// is flushed at the end.
-    pub fn start(file: Arc<File>, manner: Manner, completed: u64) -> Option<Flusher> {
+    pub(super) fn start(file: Arc<File>, mode: FlushMode, completed: u64) -> Option<Flusher> {
         let state = State { completed, unflushed: completed, is_finished: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let theirs = shared.clone();
@@ -56,13 +54,10 @@ impl Flusher {
             .spawn(move || {
                 let mut sent = 0;
                 while let Some(completed) = theirs.wait_for_step() {
-                    match manner {
-                        Manner::Flush => file.sync_data()?,
-                        // Pages that are not on the disk yet are sent there and stay in memory. Whether it succeeds
-                        // does not matter: it is an attempt to be early.
-                        Manner::Send => {
-                            let length = NonZeroU64::new(completed - sent);
-                            let _ = fadvise(&*file, sent, length, Advice::DontNeed);
+                    match mode {
+                        FlushMode::Sync => file.sync_data()?,
+                        FlushMode::StartWriteback => {
+                            platform::start_writeback(&file, sent, completed - sent);
                             sent = completed;
                         }
                     }
@@ -74,7 +69,7 @@ impl Flusher {
     }
 
     /// Tells of bytes that will not be written again.
-    pub fn completed(&self, bytes: u64) {
+    pub(super) fn completed(&self, bytes: u64) {
         let mut state = self.shared.lock();
         state.completed += bytes;
         state.unflushed += bytes;
@@ -84,7 +79,7 @@ impl Flusher {
     }
 
     /// Ends the thread. An error of a flush is reported here: the system tells it only once.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
         self.shared.finish();
         match self.thread.take().map(JoinHandle::join) {
             Some(Err(_)) => Err(io::Error::other("the flushing thread failed")),

@@ -8,35 +8,36 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use rustix::io::{Errno, Result};
 
 use super::folder::Folder;
 use super::temporary::{self, Temporary};
 use super::{Durability, Error};
+use crate::platform;
 
 /// How the name of every list ends.
 const SUFFIX: &str = ".modelexport-commit";
 const HEADER: &str = "modelexport commit 1";
 /// More than any list needs: some twenty names.
-const LARGEST_LIST: u64 = 64 << 10;
-/// How long to wait for another commit of the same target; one takes milliseconds.
-const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
+const MAX_JOURNAL_BYTES: u64 = 64 << 10;
+/// Time to wait for another commit of the same target; one takes milliseconds.
+const COMMIT_TIMEOUT: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
+
+/// Leaves room for the rest of the name within the 255 bytes that file systems allow.
+const LONGEST_STEM: usize = 200;
 
 /// One step of a commit. All names are in one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Rename, replacing what is there.
-    Move {
+    Rename {
         from: OsString,
         to: OsString,
     },
     /// Rename if nothing is there.
-    Place {
+    RenameNew {
         from: OsString,
         to: OsString,
     },
@@ -48,10 +49,10 @@ pub(super) enum Step {
 }
 
 impl Step {
-    pub fn apply(&self, folder: &Folder, durability: Durability) -> Result<()> {
+    pub(super) fn apply(&self, folder: &Folder, durability: Durability) -> io::Result<()> {
         match self {
-            Step::Move { from, to } => folder.rename(from, to),
-            Step::Place { from, to } => folder.rename_new(from, to),
+            Step::Rename { from, to } => folder.rename(from, to),
+            Step::RenameNew { from, to } => folder.rename_new(from, to),
             Step::Remove { name } => folder.remove(name),
             Step::Sync if durability == Durability::PowerLoss => folder.sync(),
             Step::Sync => Ok(()),
@@ -69,31 +70,31 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Puts the list beside `target_name`, after any other commit of the same target.
-    pub fn start(
+    pub(super) fn start(
         folder: &Arc<Folder>,
         target_name: &OsStr,
         steps: &[Step],
         durability: Durability,
-    ) -> std::result::Result<Journal, Error> {
-        let name = list_name(target_name);
+    ) -> Result<Journal, Error> {
+        let name = journal_name(target_name);
         let path = folder.path_of(&name);
-        let failed = |errno: Errno| Error::of_write(&path, errno);
+        let failed = |error: io::Error| Error::of_write(&path, error);
         let (mut temporary, file) = Temporary::create(folder, target_name).map_err(failed)?;
-        std::os::unix::fs::FileExt::write_all_at(&file, &encode(steps), 0)
+        platform::write_all_at(&file, &encode(steps), 0)
             .and_then(|()| if durability == Durability::PowerLoss { file.sync_data() } else { Ok(()) })
-            .map_err(|source| Error::of_write(&path, source))?;
+            .map_err(failed)?;
         let started = Instant::now();
         loop {
             match folder.rename_new(temporary.name(), &name) {
                 Ok(()) => break,
-                Err(Errno::EXIST) if started.elapsed() > PATIENCE => {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+                Err(_) if started.elapsed() > COMMIT_TIMEOUT => {
                     return Err(Error::Busy { path: folder.path_of(target_name) });
                 }
-                Err(Errno::EXIST) => {
+                Err(_) => {
                     recover_one(folder, &name)?;
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                Err(errno) => return Err(failed(errno)),
             }
         }
         temporary.keep();
@@ -103,50 +104,51 @@ impl Journal {
     }
 
     /// The commit is complete, or was undone.
-    pub fn finish(self) -> Result<()> {
+    pub(super) fn finish(self) -> io::Result<()> {
         self.folder.remove(&self.name)
     }
 }
 
 /// Finishes what dead processes began in `folder`.
-pub(super) fn recover(folder: &Folder) -> std::result::Result<(), Error> {
+pub(super) fn recover(folder: &Folder) -> Result<(), Error> {
     let names = folder.hidden_files(SUFFIX);
-    let names = names.map_err(|errno| Error::of_write(&folder.path_of(OsStr::new("")), errno))?;
+    let names = names.map_err(|error| Error::of_write(&folder.path_of(OsStr::new("")), error))?;
     names.iter().try_for_each(|name| recover_one(folder, name))
 }
 
 /// Whether a commit is listed in `folder`, under way or interrupted.
-pub(super) fn is_any_listed(folder: &Folder) -> Result<bool> {
+pub(super) fn has_journal(folder: &Folder) -> io::Result<bool> {
     Ok(!folder.hidden_files(SUFFIX)?.is_empty())
 }
 
-fn recover_one(folder: &Folder, name: &OsStr) -> std::result::Result<(), Error> {
+fn recover_one(folder: &Folder, name: &OsStr) -> Result<(), Error> {
     let failed = |reason: String| Error::Recovery { path: folder.path_of(name), reason };
-    let Some(file) = temporary::open_leftover(folder, name).map_err(|errno| failed(errno.to_string()))?
+    let Some(file) = temporary::open_leftover(folder, name).map_err(|error| failed(error.to_string()))?
     else {
         return Ok(());
     };
     let mut bytes = Vec::new();
-    file.take(LARGEST_LIST).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
+    file.take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
     let steps =
         decode(&bytes).ok_or_else(|| failed("not a list that modelexport wrote; remove it".into()))?;
     for step in &steps {
         match (step, step.apply(folder, Durability::PowerLoss)) {
             // Done before the interruption.
-            (_, Err(Errno::NOENT)) => Ok(()),
+            (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             // Someone made the file meanwhile; theirs stays.
-            (Step::Place { from, .. }, Err(Errno::EXIST)) => folder.remove(from),
+            (Step::RenameNew { from, .. }, Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder.remove(from)
+            }
             (_, result) => result,
         }
-        .map_err(|errno| failed(errno.to_string()))?;
+        .map_err(|error| failed(error.to_string()))?;
     }
-    folder.remove(name).map_err(|errno| failed(errno.to_string()))
+    folder.remove(name).map_err(|error| failed(error.to_string()))
 }
 
-fn list_name(target_name: &OsStr) -> OsString {
+fn journal_name(target_name: &OsStr) -> OsString {
     let mut name = OsString::from(".");
-    let bytes = target_name.as_bytes();
-    name.push(OsStr::from_bytes(bytes.get(..200).unwrap_or(bytes)));
+    name.push(platform::truncated(target_name, LONGEST_STEM));
     name.push(SUFFIX);
     name
 }
@@ -155,9 +157,13 @@ fn encode(steps: &[Step]) -> Vec<u8> {
     let mut fields: Vec<&[u8]> = vec![HEADER.as_bytes()];
     for step in steps {
         match step {
-            Step::Move { from, to } => fields.extend([b"move", from.as_bytes(), to.as_bytes()]),
-            Step::Place { from, to } => fields.extend([b"place", from.as_bytes(), to.as_bytes()]),
-            Step::Remove { name } => fields.extend([b"remove".as_slice(), name.as_bytes()]),
+            Step::Rename { from, to } => {
+                fields.extend([b"move", from.as_encoded_bytes(), to.as_encoded_bytes()])
+            }
+            Step::RenameNew { from, to } => {
+                fields.extend([b"place", from.as_encoded_bytes(), to.as_encoded_bytes()])
+            }
+            Step::Remove { name } => fields.extend([b"remove".as_slice(), name.as_encoded_bytes()]),
             Step::Sync => fields.push(b"sync"),
         }
     }
@@ -178,9 +184,11 @@ fn decode(bytes: &[u8]) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     loop {
         let step = match fields.next()? {
-            b"move" => Step::Move { from: temporary_name(fields.next()?)?, to: plain_name(fields.next()?)? },
+            b"move" => {
+                Step::Rename { from: temporary_name(fields.next()?)?, to: plain_name(fields.next()?)? }
+            }
             b"place" => {
-                Step::Place { from: temporary_name(fields.next()?)?, to: plain_name(fields.next()?)? }
+                Step::RenameNew { from: temporary_name(fields.next()?)?, to: plain_name(fields.next()?)? }
             }
             b"remove" => Step::Remove { name: temporary_name(fields.next()?)? },
             b"sync" => Step::Sync,
@@ -193,8 +201,9 @@ fn decode(bytes: &[u8]) -> Option<Vec<Step>> {
 
 /// A name in the folder itself.
 fn plain_name(bytes: &[u8]) -> Option<OsString> {
-    let is_plain = !bytes.is_empty() && bytes != b"." && bytes != b".." && !bytes.contains(&b'/');
-    is_plain.then(|| OsStr::from_bytes(bytes).to_os_string())
+    let is_separator = |byte: &u8| std::path::is_separator((*byte).into());
+    let is_plain = !bytes.is_empty() && bytes != b"." && bytes != b".." && !bytes.iter().any(is_separator);
+    platform::os_string(bytes).filter(|_| is_plain)
 }
 
 fn temporary_name(bytes: &[u8]) -> Option<OsString> {
@@ -212,9 +221,9 @@ mod tests {
     #[test]
     fn a_list_reads_back_as_it_was_written() {
         let steps = [
-            Step::Move { from: temporary("a"), to: "a\nb".into() },
+            Step::Rename { from: temporary("a"), to: "a\nb".into() },
             Step::Sync,
-            Step::Place { from: temporary("b"), to: OsStr::from_bytes(b"\xff").into() },
+            Step::RenameNew { from: temporary("b"), to: platform::os_string(b"\xff").unwrap_or("c".into()) },
             Step::Remove { name: temporary("c") },
         ];
         assert_eq!(decode(&encode(&steps)).unwrap(), steps);
@@ -229,13 +238,13 @@ mod tests {
             ("../x.modelexport-tmp".into(), "a".into()),
             ("plain".into(), OsString::from("a")),
         ] {
-            assert_eq!(decode(&encode(&[Step::Move { from, to }])), None);
+            assert_eq!(decode(&encode(&[Step::Rename { from, to }])), None);
         }
     }
 
     #[test]
     fn a_list_that_is_cut_short_is_no_list() {
-        let bytes = encode(&[Step::Move { from: temporary("a"), to: "a".into() }, Step::Sync]);
+        let bytes = encode(&[Step::Rename { from: temporary("a"), to: "a".into() }, Step::Sync]);
         for end in 0..bytes.len() {
             assert_eq!(decode(&bytes[..end]), None, "{end}");
         }

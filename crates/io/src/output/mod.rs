@@ -29,6 +29,7 @@
 //! files elsewhere are renamed before.
 
 mod commit;
+mod data_copy;
 mod error;
 mod file;
 mod flusher;
@@ -36,7 +37,6 @@ mod folder;
 mod journal;
 mod temporary;
 mod transaction;
-mod twin;
 
 #[cfg(test)]
 mod tests;

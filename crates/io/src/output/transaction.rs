@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::commit::Commit;
+use super::data_copy::DataCopy;
 use super::file::{self, FinishedFile};
 use super::folder::{self, Folder};
 use super::journal;
 use super::temporary;
-use super::twin::Twin;
 use super::{Durability, Error, OutputFile, Role, Settings};
 
 /// The files of one result. Dropped without a commit, it leaves nothing behind.
@@ -97,7 +97,7 @@ impl Transaction {
     /// Whether a model and its data file are both about to be replaced, which needs a [`Role::Bridge`].
     pub fn needs_bridge(&self, data: &Path) -> bool {
         let exists = |path: &Path| {
-            folder::file_name(path).is_ok_and(|name| matches!(self.folder.stat(name), Ok(Some(_))))
+            folder::file_name(path).is_ok_and(|name| matches!(self.folder.status(name), Ok(Some(_))))
         };
         data.parent() == self.model.parent() && exists(&self.model) && exists(data)
     }
@@ -113,24 +113,24 @@ impl Transaction {
         self.finished.sort_by_key(|file| file.role);
         let has_model = self.finished.iter().any(|file| file.role == Role::Model);
         let has_bridge = has_model && self.finished.iter().any(|file| file.role == Role::Bridge);
-        let twins = if has_bridge { self.twins()? } else { Vec::new() };
-        if twins.is_empty() {
+        let copies = if has_bridge { self.copies()? } else { Vec::new() };
+        if copies.is_empty() {
             self.finished.retain(|file| file.role != Role::Bridge);
         }
         for file in &self.finished {
             file::check_target(&file.folder, &file.target, self.settings.overwrite)?;
         }
-        Commit::new(self.folder, &self.model, self.settings, self.finished, twins)
+        Commit::new(self.folder, &self.model, self.settings, self.finished, copies)
     }
 
     /// One for each data file in the model's folder, or none at all.
-    fn twins(&self) -> Result<Vec<Twin>, Error> {
+    fn copies(&self) -> Result<Vec<DataCopy>, Error> {
         let data = self.finished.iter().filter(|file| file.role == Role::Data && self.is_member(file));
-        let twins = data.map(|file| {
-            Twin::of(file, self.settings.durability).map_err(|errno| Error::of_write(&file.target, errno))
+        let copies = data.map(|file| {
+            DataCopy::of(file, self.settings.durability).map_err(|error| Error::of_write(&file.target, error))
         });
-        let twins: Vec<Option<Twin>> = twins.collect::<Result<_, _>>()?;
-        Ok(twins.into_iter().collect::<Option<_>>().unwrap_or_default())
+        let copies: Vec<Option<DataCopy>> = copies.collect::<Result<_, _>>()?;
+        Ok(copies.into_iter().collect::<Option<_>>().unwrap_or_default())
     }
 
     /// Whether the file is in the model's folder.
@@ -152,6 +152,6 @@ fn open_folder(target: &Path) -> Result<Arc<Folder>, Error> {
     folder::file_name(target)?;
     let folder = Folder::of(target)?;
     journal::recover(&folder)?;
-    temporary::sweep(&folder).map_err(|errno| Error::of_write(target, errno))?;
+    temporary::sweep(&folder).map_err(|error| Error::of_write(target, error))?;
     Ok(Arc::new(folder))
 }

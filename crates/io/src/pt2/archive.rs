@@ -10,7 +10,6 @@ use modelexport_graph::Name;
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 
 use super::error::Problem;
-use super::halves;
 
 /// Most entries that an archive may list. A model has a few for itself and one for each weight.
 pub(super) const MAX_ENTRIES: usize = 4_000_000;
@@ -100,12 +99,24 @@ impl<R: ReaderAt> Archive<R> {
         self.read(name, MAX_JSON_BYTES)?.ok_or_else(|| Problem::MissingEntry { entry: name.into() })
     }
 
-    /// Where the content of an entry lies, to be read in pieces; it is not compared with its checksum here.
-    pub fn place(&self, name: &str) -> Result<halves::Place<'_, R>, Problem> {
-        let entry = self.find(name)?.ok_or_else(|| Problem::MissingEntry { entry: name.into() })?;
-        let Entry { offset, length, checksum, .. } = entry;
-        check_length(name, length, MAX_JSON_BYTES)?;
-        Ok(halves::Place { reader: &self.reader, start: offset, length, checksum: Some(checksum) })
+    /// Gives the content of an entry to `parse`, while another thread checks it against its checksum. What was parsed
+    /// counts only if the checksum is right.
+    pub fn parse_json<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&[u8]) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let content = self.content(name, MAX_JSON_BYTES)?;
+        let (bytes, checksum) = content.ok_or_else(|| Problem::MissingEntry { entry: name.into() })?;
+        std::thread::scope(|threads| {
+            let check = threads.spawn(|| rawzip::crc32(&bytes) == checksum);
+            let parsed = parse(&bytes);
+            match check.join() {
+                Ok(true) => parsed,
+                Ok(false) => Err(Problem::Checksum { entry: name.into() }),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     /// The content of a small text entry without the white space around it.
@@ -114,13 +125,19 @@ impl<R: ReaderAt> Archive<R> {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
     }
 
-    fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Problem> {
+    /// The content of an entry, and the checksum that it must have.
+    fn content(&self, name: &str, limit: u64) -> Result<Option<(Vec<u8>, u32)>, Problem> {
         let Some(entry) = self.find(name)? else { return Ok(None) };
         let length = check_length(name, entry.length, limit)?;
         // The entry lies inside the file, so this allocates no more than the file's length.
         let mut bytes = vec![0; length];
         self.reader.read_exact_at(&mut bytes, entry.offset).map_err(Problem::Read)?;
-        if rawzip::crc32(&bytes) != entry.checksum {
+        Ok(Some((bytes, entry.checksum)))
+    }
+
+    fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, Problem> {
+        let Some((bytes, checksum)) = self.content(name, limit)? else { return Ok(None) };
+        if rawzip::crc32(&bytes) != checksum {
             return Err(Problem::Checksum { entry: name.into() });
         }
         Ok(Some(bytes))

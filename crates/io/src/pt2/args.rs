@@ -78,7 +78,7 @@ impl Frame<'_> {
     }
 
     fn define(&mut self, name: &str, sort: Sort, place: impl FnOnce() -> Place) -> Result<ValueId, Problem> {
-        self.values.define(&mut self.graph, name, sort, place)
+        self.values.define(&mut self.graph, self.shared, name, sort, place)
     }
 
     /// An argument of a node: every value in it was defined before. Subgraphs are read by `subgraph`.

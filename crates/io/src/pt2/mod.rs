@@ -21,18 +21,14 @@ mod branches;
 mod codes;
 mod error;
 mod graph;
-mod halves;
-mod join;
 mod json;
 mod layout;
 mod module_path;
 mod module_stack;
-mod name_ids;
 mod names;
 mod node_name;
 mod parts;
 mod program;
-mod quick_node;
 mod schema;
 mod sym_function;
 mod sym_text;
@@ -40,7 +36,6 @@ mod sym_text;
 mod tests;
 mod values;
 mod weights;
-mod window;
 
 use std::path::{Path, PathBuf};
 
@@ -99,8 +94,8 @@ fn read_program<R: ReaderAt + Sync>(reader: R, length: u64, source: SourceId) ->
         let folder = weights::Folder { path, config, bytes: &bytes, kind };
         weights.read_folder(&folder, &find, &mut shared)?;
     }
-    let place = archive.place(&layout.program)?;
-    program::read(&layout.program, &place, || archive.read_json(&layout.program), weights, shared)
+    let entry = &layout.program;
+    archive.parse_json(entry, |text| program::read(entry, text, weights, shared))
 }
 
 /// A source as `rawzip` wants to read it.

@@ -6,7 +6,7 @@ use modelexport_graph::aten::{Program, WeightKind};
 use modelexport_graph::{SourceId, Span};
 
 use super::error::{Error, Problem};
-use super::{branches, halves, program, values, weights};
+use super::{branches, program, values, weights};
 use crate::source::Sources;
 
 /// What an archive would hold.
@@ -48,7 +48,5 @@ fn read(parts: Parts<'_>, sources: &Sources) -> Result<Program, Problem> {
         let folder = weights::Folder { path: "", config, bytes, kind };
         weights.read_folder(&folder, &find, &mut shared)?;
     }
-    let (text, length) = (parts.program, parts.program.len() as u64);
-    let place = halves::Place { reader: text, start: 0, length, checksum: None };
-    program::read(PROGRAM, &place, || Ok(text), weights, shared)
+    program::read(PROGRAM, parts.program, weights, shared)
 }

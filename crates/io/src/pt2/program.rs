@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, Range, WeightKind};
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{DType, ModuleTree, Name, StridedView};
-use rawzip::ReaderAt;
 
 use super::error::{NodePlace, Place, Problem};
 use super::graph::{self, Origins};
-use super::halves;
-use super::join;
 use super::json::{self, Text};
 use super::module_stack::ModuleStacks;
 use super::names::{NamedTuples, input_names, output_names};
-use super::schema::{self, ExportedProgram, Outside, VersionsOnly};
+use super::schema::{self, ExportedProgram, VersionsOnly};
 use super::values::Shared;
 use super::weights::Weights;
 
@@ -22,29 +19,11 @@ use super::weights::Weights;
 const SCHEMA_MAJOR: i64 = 8;
 const SCHEMA_MINORS: std::ops::RangeInclusive<i64> = 14..=20;
 
-/// Reads the program whose text is the zip entry `entry` and lies at `place`. `load` gives it as a whole, if that is
-/// asked for.
-pub(super) fn read<R: ReaderAt + Sync + ?Sized, B: AsRef<[u8]>>(
-    entry: &str,
-    place: &halves::Place<'_, R>,
-    load: impl FnOnce() -> Result<B, Problem>,
-    weights: Weights,
-    mut shared: Shared,
-) -> Result<Program, Problem> {
-    if let Some(halves::Halves([before, behind])) = halves::read(place)
-        && let Some((outside, graph, origins)) =
-            join::join([&before.kept, &behind.kept], [before.nodes, behind.nodes], entry, &mut shared)
-    {
-        return assemble(outside, graph, origins, weights, shared);
-    }
-    read_whole(entry, load()?.as_ref(), weights, shared)
-}
-
 /// Reads `bytes`, the content of the zip entry `entry`.
-pub(super) fn read_whole(
+pub(super) fn read(
     entry: &str,
     bytes: &[u8],
-    weights: Weights,
+    mut weights: Weights,
     mut shared: Shared,
 ) -> Result<Program, Problem> {
     let raw: ExportedProgram<'_> = json::parse(entry, bytes).map_err(|problem| {
@@ -53,25 +32,13 @@ pub(super) fn read_whole(
         let refused = versions.ok().and_then(|v| check_version(v.schema_version, &v.torch_version).err());
         refused.unwrap_or(problem)
     })?;
-    check_version(raw.schema_version, &raw.torch_version)?;
-    let (graph, outside) = raw.into_parts();
-    let stacks = ModuleStacks::new(outside.module_call_graph.iter().map(|call| &*call.fqn));
+    let schema_version = check_version(raw.schema_version, &raw.torch_version)?;
+    let module = raw.graph_module;
+    let stacks = ModuleStacks::new(module.module_call_graph.iter().map(|call| &*call.fqn));
     let mut origins = Origins::new(stacks, entry);
-    let graph = graph::convert(graph, &mut shared, &mut origins, None)?;
-    assemble(outside, graph, origins, weights, shared)
-}
-
-/// Puts the program together.
-fn assemble(
-    outside: Outside<'_>,
-    graph: aten::Graph,
-    origins: Origins<'_>,
-    mut weights: Weights,
-    mut shared: Shared,
-) -> Result<Program, Problem> {
-    let schema_version = check_version(outside.schema_version, &outside.torch_version)?;
-    let tree_signature = outside.module_call_graph.first().and_then(|root| root.signature.as_ref());
-    let tuples: NamedTuples<'_> = outside
+    let graph = graph::convert(module.graph, &mut shared, &mut origins, None)?;
+    let tree_signature = module.module_call_graph.first().and_then(|root| root.signature.as_ref());
+    let tuples: NamedTuples<'_> = module
         .treespec_namedtuple_fields
         .0
         .iter()
@@ -79,7 +46,7 @@ fn assemble(
         .collect();
     let signature = aten::Signature {
         inputs: inputs(
-            outside.signature.input_specs,
+            module.signature.input_specs,
             &graph,
             &mut weights,
             tree_signature,
@@ -88,7 +55,7 @@ fn assemble(
             &mut shared,
         )?,
         outputs: outputs(
-            outside.signature.output_specs,
+            module.signature.output_specs,
             &graph,
             &mut weights,
             tree_signature,
@@ -104,8 +71,8 @@ fn assemble(
         let first = place.map(|place| *firsts.entry(place).or_insert(&weight.name));
         add_parameter(&mut modules, weight, first.filter(|first| **first != weight.name));
     }
-    let mut ranges = Vec::with_capacity(outside.range_constraints.0.len());
-    for (symbol, range) in outside.range_constraints.0 {
+    let mut ranges = Vec::with_capacity(raw.range_constraints.0.len());
+    for (symbol, range) in raw.range_constraints.0 {
         ranges.push((shared.name(&symbol), Range { min: range.min_val.0, max: range.max_val.0 }));
     }
     Ok(Program {
@@ -116,7 +83,7 @@ fn assemble(
         modules,
         scopes,
         traces: origins.traces,
-        torch_version: outside.torch_version.to_string(),
+        torch_version: raw.torch_version.to_string(),
         schema_version,
     })
 }

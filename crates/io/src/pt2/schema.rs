@@ -22,32 +22,6 @@ pub(super) struct ExportedProgram<'a> {
     pub torch_version: Text<'a>,
 }
 
-/// A program but for its graph.
-pub(super) struct Outside<'a> {
-    pub signature: GraphSignature<'a>,
-    pub module_call_graph: Vec<ModuleCallEntry<'a>>,
-    pub treespec_namedtuple_fields: Map<'a, NamedTupleDef<'a>>,
-    pub range_constraints: Map<'a, RangeConstraint>,
-    pub schema_version: SchemaVersion,
-    pub torch_version: Text<'a>,
-}
-
-impl<'a> ExportedProgram<'a> {
-    pub fn into_parts(self) -> (Graph<'a>, Outside<'a>) {
-        let GraphModule { graph, signature, module_call_graph, treespec_namedtuple_fields } =
-            self.graph_module;
-        let outside = Outside {
-            signature,
-            module_call_graph,
-            treespec_namedtuple_fields,
-            range_constraints: self.range_constraints,
-            schema_version: self.schema_version,
-            torch_version: self.torch_version,
-        };
-        (graph, outside)
-    }
-}
-
 /// Only the versions, for programs that cannot be read otherwise.
 #[derive(Deserialize)]
 pub(super) struct VersionsOnly<'a> {
@@ -126,25 +100,6 @@ pub(super) struct Graph<'a> {
     pub custom_obj_values: Map<'a, CustomObject<'a>>,
     #[serde(borrow, default)]
     pub sym_float_values: Map<'a, SymFloat<'a>>,
-}
-
-/// The tables of a graph's values but for the tensors.
-pub(super) struct SymbolTables<'a> {
-    pub sym_int_values: Map<'a, SymInt<'a>>,
-    pub sym_bool_values: Map<'a, SymBool<'a>>,
-    pub custom_obj_values: Map<'a, CustomObject<'a>>,
-    pub sym_float_values: Map<'a, SymFloat<'a>>,
-}
-
-impl<'a> SymbolTables<'a> {
-    pub fn taken_from(graph: &mut Graph<'a>) -> Self {
-        SymbolTables {
-            sym_int_values: std::mem::take(&mut graph.sym_int_values),
-            sym_bool_values: std::mem::take(&mut graph.sym_bool_values),
-            custom_obj_values: std::mem::take(&mut graph.custom_obj_values),
-            sym_float_values: std::mem::take(&mut graph.sym_float_values),
-        }
-    }
 }
 
 #[derive(Deserialize)]

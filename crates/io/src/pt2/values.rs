@@ -9,7 +9,6 @@ use modelexport_graph::{Dim, Name, SymExpr};
 use super::codes;
 use super::error::{Place, Problem};
 use super::json;
-use super::name_ids::NameIds;
 use super::schema;
 use super::sym_text;
 
@@ -119,8 +118,6 @@ fn sort_of(kind: &ValueKind) -> Sort {
 }
 
 enum State {
-    /// No value has the name.
-    NoValue,
     /// In a table of the graph, not yet defined by an input or a node.
     Announced(ValueKind),
     Defined(ValueId),
@@ -128,19 +125,10 @@ enum State {
 
 /// Names of a graph. A value gets its id where it is defined, so ids follow the order of the graph.
 pub(super) struct Values {
-    names: NameIds,
-    /// By the number of the name; names without a value may lie beyond its end.
-    states: Vec<State>,
-    count: usize,
+    states: HashMap<Name, State>,
 }
 
 impl Values {
-    /// No values yet, and perhaps names that have numbers already.
-    pub fn new(names: NameIds) -> Self {
-        let states = Vec::with_capacity(names.len());
-        Values { names, states, count: 0 }
-    }
-
     /// Takes the tables out of `graph`.
     ///
     /// `entry`: the zip entry that is read, for messages.
@@ -150,7 +138,7 @@ impl Values {
         shared: &mut Shared,
     ) -> Result<Self, Problem> {
         let count = graph.tensor_values.0.len() + graph.sym_int_values.0.len();
-        let mut values = Values::new(NameIds::with_capacity(count));
+        let mut values = Values { states: HashMap::with_capacity_and_hasher(count, Default::default()) };
         let mut metas: HashMap<&str, Arc<TensorMeta>> = HashMap::default();
         for (name, text) in std::mem::take(&mut graph.tensor_values).0 {
             let meta = match metas.get(text.get()) {
@@ -164,129 +152,82 @@ impl Values {
             };
             values.announce_one(&name, ValueKind::Tensor(meta), shared)?;
         }
-        values.announce_symbols(schema::SymbolTables::taken_from(graph), shared)?;
-        Ok(values)
-    }
-
-    /// Takes all tables but that of the tensors.
-    pub fn announce_symbols(
-        &mut self,
-        tables: schema::SymbolTables<'_>,
-        shared: &mut Shared,
-    ) -> Result<(), Problem> {
-        for (name, value) in tables.sym_int_values.0 {
+        for (name, value) in std::mem::take(&mut graph.sym_int_values).0 {
             let expression = shared.integer(value, || Place::Value { name: name.to_string() })?;
-            self.announce_one(&name, ValueKind::SymInt(expression), shared)?;
+            values.announce_one(&name, ValueKind::SymInt(expression), shared)?;
         }
-        for (name, value) in tables.sym_float_values.0 {
+        for (name, value) in std::mem::take(&mut graph.sym_float_values).0 {
             let expression = match value {
                 schema::SymFloat::Float(value) => SymExpr::float(value.0),
                 schema::SymFloat::Expr(expression) => {
                     shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
                 }
             };
-            self.announce_one(&name, ValueKind::SymFloat(expression), shared)?;
+            values.announce_one(&name, ValueKind::SymFloat(expression), shared)?;
         }
-        for (name, value) in tables.sym_bool_values.0 {
+        for (name, value) in std::mem::take(&mut graph.sym_bool_values).0 {
             let expression = match value {
                 schema::SymBool::Bool(value) => SymExpr::Bool(value),
                 schema::SymBool::Expr(expression) => {
                     shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
                 }
             };
-            self.announce_one(&name, ValueKind::SymBool(expression), shared)?;
+            values.announce_one(&name, ValueKind::SymBool(expression), shared)?;
         }
-        for (name, object) in tables.custom_obj_values.0 {
+        for (name, object) in std::mem::take(&mut graph.custom_obj_values).0 {
             let class = shared.name(&object.class_fqn);
-            self.announce_one(&name, ValueKind::CustomObject { class }, shared)?;
+            values.announce_one(&name, ValueKind::CustomObject { class }, shared)?;
         }
-        Ok(())
+        Ok(values)
     }
 
     fn announce_one(&mut self, name: &str, kind: ValueKind, shared: &mut Shared) -> Result<(), Problem> {
-        let id = self.names.id(name, || shared.name(name));
-        self.announce_known(id, kind).ok_or_else(|| Problem::DuplicateDefinition {
-            place: Place::Value { name: name.to_owned() },
-            name: name.to_owned(),
-        })
-    }
-
-    /// The same for a name by its number; `None` if it has a value already.
-    pub fn announce_known(&mut self, name: u32, kind: ValueKind) -> Option<()> {
-        let state = self.state_mut(name)?;
-        if !matches!(state, State::NoValue) {
-            return None;
+        match self.states.insert(shared.name(name), State::Announced(kind)) {
+            None => Ok(()),
+            Some(_) => Err(Problem::DuplicateDefinition {
+                place: Place::Value { name: name.to_owned() },
+                name: name.to_owned(),
+            }),
         }
-        *state = State::Announced(kind);
-        self.count += 1;
-        Some(())
-    }
-
-    /// Never `None`: there is room for every name.
-    fn state_mut(&mut self, name: u32) -> Option<&mut State> {
-        let at = name as usize;
-        if self.states.len() <= at {
-            self.states.resize_with(at + 1, || State::NoValue);
-        }
-        self.states.get_mut(at)
-    }
-
-    fn state(&self, name: &str) -> Option<&State> {
-        self.states.get(self.names.find(name)? as usize)
-    }
-
-    /// The name with this number.
-    pub fn name(&self, name: u32) -> Option<&Name> {
-        self.names.name(name)
     }
 
     /// How many values there are.
     pub fn len(&self) -> usize {
-        self.count
+        self.states.len()
     }
 
     /// Whether a value of the graph has this name.
     pub fn has(&self, name: &str) -> bool {
-        self.state(name).is_some_and(|state| !matches!(state, State::NoValue))
+        self.states.contains_key(name)
     }
 
     /// `name` comes into being here.
     pub fn define(
         &mut self,
         graph: &mut Graph,
+        shared: &mut Shared,
         name: &str,
         sort: Sort,
         place: impl FnOnce() -> Place,
     ) -> Result<ValueId, Problem> {
-        let found = self.names.find(name);
-        if let Some(id) = found.and_then(|id| self.define_known(graph, id, sort)) {
-            return Ok(id);
-        }
-        let state = found.and_then(|id| self.states.get(id as usize));
-        Err(match state.unwrap_or(&State::NoValue) {
-            State::NoValue => {
-                Problem::MissingMetadata { place: place(), name: name.to_owned(), table: sort.table() }
-            }
-            State::Announced(kind) => Problem::WrongValueKind {
+        let Some(state) = self.states.get_mut(name) else {
+            return Err(Problem::MissingMetadata {
+                place: place(),
+                name: name.to_owned(),
+                table: sort.table(),
+            });
+        };
+        let defined = State::Defined(ValueId(graph.values.len() as u32));
+        match std::mem::replace(state, defined) {
+            State::Announced(kind) if sort_of(&kind) == sort => Ok(graph.add_value(shared.name(name), kind)),
+            State::Announced(kind) => Err(Problem::WrongValueKind {
                 place: place(),
                 name: name.to_owned(),
                 used: sort.name(),
-                is: sort_of(kind).name(),
-            },
-            State::Defined(_) => Problem::DuplicateDefinition { place: place(), name: name.to_owned() },
-        })
-    }
-
-    /// The same for a name by its number; `None` if that is wrong.
-    pub fn define_known(&mut self, graph: &mut Graph, name: u32, sort: Sort) -> Option<ValueId> {
-        let state = self.states.get_mut(name as usize)?;
-        match state {
-            State::Announced(kind) if sort_of(kind) == sort => {}
-            _ => return None,
+                is: sort_of(&kind).name(),
+            }),
+            State::Defined(_) => Err(Problem::DuplicateDefinition { place: place(), name: name.to_owned() }),
         }
-        let defined = State::Defined(ValueId(graph.values.len() as u32));
-        let State::Announced(kind) = std::mem::replace(state, defined) else { return None };
-        Some(graph.add_value(self.names.name(name)?.clone(), kind))
     }
 
     /// A custom object that is an argument without being an input: a constant of the program.
@@ -296,17 +237,13 @@ impl Values {
         shared: &mut Shared,
         object: &schema::CustomObject<'_>,
     ) -> ValueId {
-        if let Some(State::Defined(id)) = self.state(&object.name) {
+        if let Some(State::Defined(id)) = self.states.get(&*object.name) {
             return *id;
         }
         let class = shared.name(&object.class_fqn);
-        let id = graph.add_value(shared.name(&object.name), ValueKind::CustomObject { class });
-        let name = self.names.id(&object.name, || shared.name(&object.name));
-        if let Some(state) = self.state_mut(name) {
-            let is_new = matches!(state, State::NoValue);
-            *state = State::Defined(id);
-            self.count += usize::from(is_new);
-        }
+        let name = shared.name(&object.name);
+        let id = graph.add_value(name.clone(), ValueKind::CustomObject { class });
+        self.states.insert(name, State::Defined(id));
         id
     }
 
@@ -318,7 +255,7 @@ impl Values {
         sort: Sort,
         place: impl FnOnce() -> Place,
     ) -> Result<ValueId, Problem> {
-        let Some(State::Defined(id)) = self.state(name) else {
+        let Some(State::Defined(id)) = self.states.get(name) else {
             return Err(Problem::DanglingValue { place: place(), name: name.into() });
         };
         let is = graph.value(*id).map_or(sort, |value| sort_of(&value.kind));
@@ -331,12 +268,6 @@ impl Values {
             });
         }
         Ok(*id)
-    }
-
-    /// The same for a name by its number; `None` if that is wrong.
-    pub fn resolve_known(&self, graph: &Graph, name: u32, sort: Sort) -> Option<ValueId> {
-        let State::Defined(id) = self.states.get(name as usize)? else { return None };
-        graph.value(*id).is_some_and(|value| sort_of(&value.kind) == sort).then_some(*id)
     }
 }
 

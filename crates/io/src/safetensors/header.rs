@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use modelexport_graph::{DType, SourceId, Span};
+use modelexport_graph::{DType, SourceId, Span, element_count};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 
@@ -88,11 +88,7 @@ impl Tensor {
         let name = || name.to_string();
         let dtype = dtype(&self.dtype)
             .ok_or_else(|| Reason::UnknownDType { name: name(), dtype: self.dtype.clone() })?;
-        let count = match self.shape.contains(&0) {
-            true => Some(0),
-            false => self.shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size)),
-        };
-        let expected = count
+        let expected = element_count(&self.shape)
             .and_then(|count| dtype.byte_len(count))
             .ok_or_else(|| Reason::BadShape { name: name(), shape: self.shape.clone() })?;
         let [from, to] = self.data_offsets;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 
 use super::{Error, Reason, Tensors, read_file};
+use crate::platform;
 use crate::source::{self, Sources};
 
 /// The usual name of an index.
@@ -55,7 +56,7 @@ fn read_weight_map(path: &Path) -> Result<Vec<(String, String)>, Reason> {
         return Err(Reason::IndexTooLarge { length, limit: INDEX_LIMIT });
     }
     let mut json = vec![0; length as usize];
-    std::os::unix::fs::FileExt::read_exact_at(&file, &mut json, 0).map_err(Reason::Read)?;
+    platform::read_exact_at(&file, &mut json, 0).map_err(Reason::Read)?;
     let index: Index = serde_json::from_slice(&json).map_err(Reason::Json)?;
     index.weight_map.map(|map| map.0).ok_or(Reason::NoWeightMap)
 }

@@ -23,7 +23,7 @@ pub use index::{INDEX_LIMIT, INDEX_NAME};
 pub const FILE_NAME: &str = "model.safetensors";
 
 /// What the names of these files end in.
-pub const EXTENSION: &str = "safetensors";
+const EXTENSION: &str = "safetensors";
 
 /// One tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,16 +77,11 @@ fn read_folder(folder: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
 }
 
 /// Reads the header of one file.
-pub fn read_file(path: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
+fn read_file(path: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
     let located = |reason: Reason| Error { path: path.into(), reason };
     let id = sources.add_file(path).map_err(|error| located(Reason::Source(error)))?;
     let source = sources.get(id).ok_or_else(|| located(Reason::Truncated { length: 0 }))?;
     header::read(source, id).map_err(located)
-}
-
-/// Reads the files that an index lists.
-pub fn read_index(path: &Path, sources: &mut Sources) -> Result<Tensors, Error> {
-    index::read(path, sources)
 }
 
 #[cfg(test)]

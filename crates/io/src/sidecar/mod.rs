@@ -168,7 +168,6 @@ pub struct Node {
     pub path: Name,
     /// The tag, and the tags that rules add.
     pub tags: Vec<Name>,
-    #[serde(with = "MethodName")]
     pub method: Method,
     /// From 0 (a guess) to 1 (certain).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -176,29 +175,6 @@ pub struct Node {
     /// The ATen node that the node was made for; absent if it stands for several or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Name>,
-}
-
-/// How the module of a node was found.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "Method", rename_all = "lowercase")]
-#[schemars(rename = "Method")]
-enum MethodName {
-    /// Known by construction.
-    Direct,
-    /// From scope names or metadata that another exporter left.
-    Scope,
-    /// From the parameters that the node reads.
-    Parameter,
-    /// From the order of execution.
-    Order,
-    /// By matching the captured graph.
-    Graph,
-    /// From neighbours.
-    Propagated,
-    /// A helper node without a module of its own.
-    Auxiliary,
-    /// Nothing told; the root.
-    Fallback,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -241,10 +217,8 @@ mod tests {
 
     #[test]
     fn method_names_are_those_of_the_shared_type() {
-        #[derive(Serialize)]
-        struct Wrapper(#[serde(with = "MethodName")] Method);
         for method in Method::ALL {
-            let text = serde_json::to_string(&Wrapper(method)).expect("serialises");
+            let text = serde_json::to_string(&method).expect("serialises");
             assert_eq!(text, format!("\"{}\"", method.name()));
         }
     }

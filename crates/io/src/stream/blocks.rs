@@ -9,7 +9,7 @@ pub(super) struct Block {
 
 impl Block {
     /// Cuts the box into boxes of at most the given sizes.
-    pub fn parts(&self, sizes: &[u64]) -> Blocks {
+    pub(super) fn parts(&self, sizes: &[u64]) -> Blocks {
         Blocks { whole: self.clone(), sizes: sizes.into(), next: Some(vec![0; sizes.len()]) }
     }
 }
@@ -24,12 +24,12 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Cuts an index space of the given sizes.
-    pub fn of(whole: &[u64], sizes: &[u64]) -> Blocks {
+    pub(super) fn of(whole: &[u64], sizes: &[u64]) -> Blocks {
         Block { start: vec![0; whole.len()], sizes: whole.into() }.parts(sizes)
     }
 
     /// The whole, if it is in one part.
-    pub fn only(&self) -> Option<Block> {
+    pub(super) fn only(&self) -> Option<Block> {
         let is_one = self.whole.sizes.iter().zip(&self.sizes).all(|(whole, part)| whole <= part);
         is_one.then(|| self.whole.clone())
     }

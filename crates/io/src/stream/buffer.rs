@@ -18,17 +18,17 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// For what is read of a source.
-    pub fn image() -> Buffer {
+    pub(super) fn image() -> Buffer {
         Buffer { room: IMAGE, ..Buffer::default() }
     }
 
     /// For what is written.
-    pub fn part() -> Buffer {
+    pub(super) fn part() -> Buffer {
         Buffer { room: PART, ..Buffer::default() }
     }
 
     /// The first `length` bytes.
-    pub fn of(&mut self, length: usize) -> &mut [u8] {
+    pub(super) fn of(&mut self, length: usize) -> &mut [u8] {
         if self.bytes.len() < length {
             // Nothing in it is worth moving.
             self.bytes = Vec::new();

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use modelexport_graph::StridedView;
 
 use crate::output::{OutputFile, Writer};
+use crate::platform;
 use crate::source::Source;
 
 use super::buffer::{Buffer, PART};
-use super::pool::{Desk, Pool};
+use super::pool::{PartSink, Pool};
 use super::{Error, read_at};
 
 /// For copies through memory. A larger one is slower: it leaves the processor's cache.
@@ -53,7 +54,8 @@ pub(super) fn append(
             let work = move |buffer: &mut Buffer| copy(&source, &writer, from, to, step, buffer);
             pool.copy(step, view, Box::new(work), progress);
         } else {
-            let work = move |_: &mut Buffer, desk: &Desk<'_>| read(&source, &writer, from, to, step, desk);
+            let work =
+                move |_: &mut Buffer, sink: &PartSink<'_>| read(&source, &writer, from, to, step, sink);
             pool.prepare(view, Box::new(work), progress);
         }
         output.completed(step);
@@ -80,13 +82,13 @@ fn read(
     from: u64,
     to: u64,
     length: u64,
-    desk: &Desk<'_>,
+    sink: &PartSink<'_>,
 ) -> Result<(), Error> {
     for (done, part) in pieces(to, length, PART as u64) {
-        let Some(mut buffer) = desk.buffer() else { return Ok(()) };
+        let Some(mut buffer) = sink.buffer() else { return Ok(()) };
         read_at(source, from + done, buffer.of(part as usize))?;
         let writer = writer.clone();
-        desk.leave(buffer, part as usize, Box::new(move |bytes| Ok(writer.write_at(to + done, bytes)?)));
+        sink.push(buffer, part as usize, Box::new(move |bytes| Ok(writer.write_at(to + done, bytes)?)));
     }
     Ok(())
 }
@@ -106,7 +108,9 @@ fn copy(
     let mut done = 0;
     while done < length {
         writer.check_stop()?;
-        let copied = copy_in_kernel(writer, source, from + done, to + done, length - done);
+        let copied = source.file().map_or(0, |file| {
+            platform::copy_range(file, from + done, writer.file(), to + done, length - done)
+        });
         if copied == 0 {
             return copy_through_memory(writer, source, from + done, to + done, length - done, buffer);
         }
@@ -121,22 +125,6 @@ fn memory_range(source: &Source, start: u64, length: u64) -> Option<&[u8]> {
     let start = usize::try_from(start).ok()?;
     let end = start.checked_add(usize::try_from(length).ok()?)?;
     source.bytes()?.get(start..end)
-}
-
-/// Copies up to `length` bytes without bringing them into the process. Returns 0 where that is not possible: across
-/// file systems, on some of them, or at an error, which the copy through memory then tells apart.
-#[cfg(target_os = "linux")]
-fn copy_in_kernel(writer: &Writer, source: &Source, from: u64, to: u64, length: u64) -> u64 {
-    let Some(file) = source.file() else { return 0 };
-    let (mut from, mut to) = (from, to);
-    let length = usize::try_from(length).unwrap_or(usize::MAX);
-    let copy = || rustix::fs::copy_file_range(file, Some(&mut from), writer.file(), Some(&mut to), length);
-    rustix::io::retry_on_intr(copy).map_or(0, |copied| copied as u64)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn copy_in_kernel(_: &Writer, _: &Source, _: u64, _: u64, _: u64) -> u64 {
-    0
 }
 
 fn copy_through_memory(

@@ -13,7 +13,7 @@ use crate::source::Source;
 use super::blocks::{Block, Blocks};
 use super::buffer::{Buffer, IMAGE, PART};
 use super::layout::{Image, Layout};
-use super::pool::{Desk, Pool};
+use super::pool::{PartSink, Pool};
 use super::reorder::reorder;
 use super::walk::{Step, Walk};
 use super::{Error, read_at};
@@ -49,8 +49,8 @@ pub(super) fn append(
     for block in blocks {
         let bytes = block.sizes.iter().product::<u64>() * layout.width;
         let (source, layout, writer) = (source.clone(), layout.clone(), output.writer());
-        let work = move |image: &mut Buffer, desk: &Desk<'_>| {
-            gather(&source, &layout, &block, image, desk, &writer, target)
+        let work = move |image: &mut Buffer, sink: &PartSink<'_>| {
+            gather(&source, &layout, &block, image, sink, &writer, target)
         };
         pool.prepare(view, Box::new(work), progress);
         output.completed(bytes);
@@ -64,13 +64,13 @@ fn gather(
     layout: &Layout,
     block: &Block,
     image: &mut Buffer,
-    desk: &Desk<'_>,
+    sink: &PartSink<'_>,
     writer: &Writer,
     target: u64,
 ) -> Result<(), Error> {
     let loaded = load(source, layout, block, image)?;
     for part in block.parts(&layout.part(&block.sizes, PART as u64)) {
-        let Some(mut result) = desk.buffer() else { return Ok(()) };
+        let Some(mut result) = sink.buffer() else { return Ok(()) };
         let length = (part.sizes.iter().product::<u64>() * layout.width) as usize;
         put_in_order(layout, &loaded, &part, result.of(length))?;
         let (run, places) = places(layout, &part);
@@ -81,7 +81,7 @@ fn gather(
                 .zip(places)
                 .try_for_each(|(bytes, place)| writer.write_at(target + place, bytes))
         };
-        desk.leave(result, length, Box::new(move |bytes| Ok(write(bytes)?)));
+        sink.push(result, length, Box::new(move |bytes| Ok(write(bytes)?)));
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// For a view that is not contiguous and not empty, of elements of whole bytes.
-    pub fn new(view: &StridedView, bits: u64) -> Result<Layout, Error> {
+    pub(super) fn new(view: &StridedView, bits: u64) -> Result<Layout, Error> {
         let length = byte_length(view, bits)?;
         let width = bits / 8;
         let start = view.offset.checked_mul(width).and_then(|bytes| bytes.checked_add(view.span.offset));
@@ -70,24 +70,24 @@ impl Layout {
     }
 
     /// First byte and end of all that the view touches in the source.
-    pub fn source_range(&self) -> (u128, u128) {
+    pub(super) fn source_range(&self) -> (u128, u128) {
         let reach = |axis: &Axis| u128::from(axis.size - 1) * u128::from(axis.source_stride);
         let last = self.axes.iter().fold(0u128, |sum, axis| sum.saturating_add(reach(axis)));
         let end = last.saturating_add(1).saturating_mul(self.width.into()).saturating_add(self.start.into());
         (self.start.into(), end)
     }
 
-    pub fn sizes(&self) -> Vec<u64> {
+    pub(super) fn sizes(&self) -> Vec<u64> {
         self.axes.iter().map(|axis| axis.size).collect()
     }
 
     /// Elements from the first of the view to the first of a block: in the source.
-    pub fn source_offset(&self, block: &Block) -> u64 {
+    pub(super) fn source_offset(&self, block: &Block) -> u64 {
         block.start.iter().zip(&self.axes).map(|(start, axis)| start * axis.source_stride).sum()
     }
 
     /// The same in the output.
-    pub fn output_offset(&self, block: &Block) -> u64 {
+    pub(super) fn output_offset(&self, block: &Block) -> u64 {
         block.start.iter().zip(&self.axes).map(|(start, axis)| start * axis.output_stride).sum()
     }
 
@@ -98,7 +98,7 @@ impl Layout {
 
     /// Sizes of the parts along each axis that a block is put in order by: as many elements in a row of the output as
     /// the limit (in bytes) allows, in whole tiles where there are several.
-    pub fn part(&self, block: &[u64], limit: u64) -> Vec<u64> {
+    pub(super) fn part(&self, block: &[u64], limit: u64) -> Vec<u64> {
         let tile = self.tile();
         let mut room = (limit / self.width.max(1)).max(1);
         let mut part = vec![1; block.len()];
@@ -112,7 +112,7 @@ impl Layout {
 
     /// Sizes of the blocks along each axis, such that the image of a block fits the limit (in bytes) and few system
     /// calls are made. Longer reads mean shorter writes, so several ways to share the memory are compared.
-    pub fn block(&self, image_limit: u64) -> Vec<u64> {
+    pub(super) fn block(&self, image_limit: u64) -> Vec<u64> {
         let candidates = READ_LENGTHS.map(|length| self.block_with_reads_of(length, image_limit));
         let best = candidates.into_iter().min_by_key(|block| self.cost(block));
         let mut block = best.unwrap_or_else(|| vec![1; self.axes.len()]);
@@ -173,7 +173,7 @@ impl Layout {
     }
 
     /// Number of elements that a block has in one piece of the output.
-    pub fn output_run(&self, block: &[u64]) -> u64 {
+    pub(super) fn output_run(&self, block: &[u64]) -> u64 {
         let mut run = 1;
         for (axis, &size) in self.axes.iter().zip(block).rev() {
             run *= size;
@@ -185,7 +185,7 @@ impl Layout {
     }
 
     /// What must be read for a block of the given sizes.
-    pub fn image(&self, block: &[u64]) -> Image {
+    pub(super) fn image(&self, block: &[u64]) -> Image {
         let mut image = Image { run: 1, length: 1, strides: vec![0; block.len()], run_axes: Vec::new() };
         for &position in &self.by_source_stride {
             let (Some(axis), Some(&size)) = (self.axes.get(position), block.get(position)) else { continue };

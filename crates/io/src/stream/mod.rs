@@ -21,7 +21,7 @@ mod reorder;
 mod transpose;
 mod walk;
 
-use modelexport_graph::{Span, StridedView};
+use modelexport_graph::{Span, StridedView, element_count};
 
 use crate::output::OutputFile;
 use crate::source::{Source, Sources};
@@ -82,9 +82,7 @@ impl<'a> Streamer<'a> {
 
 /// Bytes that the elements take once they are written.
 pub fn byte_length(view: &StridedView, bits: u64) -> Result<u64, Error> {
-    let count = view.sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
-    // An empty tensor may have sizes whose product overflows before the zero comes.
-    let count = if view.sizes.contains(&0) { Some(0) } else { count };
+    let count = element_count(&view.sizes);
     count.and_then(|count| count.checked_mul(bits)).map(|bits| bits.div_ceil(8)).ok_or(Error::TooLarge)
 }
 

@@ -1,9 +1,8 @@
-//! Threads that write weights.
+//! A worker pool that writes weights.
 //!
-//! The kernel lets one thread at a time write into a file; a second one that wants to would only wait. Therefore one
-//! thread writes while the others prepare: they read what must be put in order, part by part, and leave the parts to
-//! whoever writes. A thread takes to writing when nobody else does, so that none has to wait for another as long as
-//! there is anything to do.
+//! The kernel lets one thread at a time write into a file; a second one would only wait. Therefore one thread writes while
+//! the others prepare: they read what must be reordered, part by part, and queue the parts for the writer. A thread
+//! writes when no other does, so that none waits for another as long as there is work.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,19 +19,19 @@ pub(super) const THREADS: usize = 2;
 /// Parts that are being put in order, wait to be written or are written.
 pub(super) const PARTS: usize = 3;
 
-/// Work that waits for a thread; beyond it, the caller waits. Enough to find something to prepare behind a large weight
+/// Jobs that may be queued; beyond it, the caller waits. Enough to find something to prepare behind a large weight
 /// that is copied.
-const WAITING: usize = 256;
+const MAX_QUEUED: usize = 256;
 
 /// Bytes after which progress is worth a report. A report wakes another thread, which costs as much as writing a few
 /// pages.
-const REPORT: u64 = 8 << 20;
+const REPORT_BYTES: u64 = 8 << 20;
 
 /// Writes by itself; it may use the buffer meanwhile.
 pub(super) type Copy = Box<dyn FnOnce(&mut Buffer) -> Result<(), Error> + Send>;
 
-/// Prepares parts and leaves them on the desk; it may use the buffer meanwhile.
-pub(super) type Prepare = Box<dyn FnOnce(&mut Buffer, &Desk<'_>) -> Result<(), Error> + Send>;
+/// Prepares parts and pushes them to the sink; it may use the buffer meanwhile.
+pub(super) type Prepare = Box<dyn FnOnce(&mut Buffer, &PartSink<'_>) -> Result<(), Error> + Send>;
 
 /// Writes bytes that were prepared.
 type WritePart = Box<dyn FnOnce(&[u8]) -> Result<(), Error> + Send>;
@@ -59,10 +58,10 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There may be work for a thread.
-    changed: Condvar,
-    /// There may be something to tell whoever gives the work; see [`State::is_worth_telling`].
-    told: Condvar,
+    /// Wakes the workers.
+    work_available: Condvar,
+    /// Wakes the producer of jobs; see [`State::should_wake_producer`].
+    progressed: Condvar,
 }
 
 #[derive(Default)]
@@ -76,31 +75,30 @@ struct State {
     /// Buffers that are in use.
     used: usize,
     is_writing: bool,
-    /// The giver of work has to wait before it can give more.
+    /// The producer has to wait before it can add jobs.
     is_full: bool,
     /// Threads that prepare.
     preparing: usize,
     is_closed: bool,
-    /// Bytes that were written since somebody asked.
+    /// Bytes that were written since the last report.
     written: u64,
     failure: Option<Box<Failure>>,
 }
 
 impl State {
-    /// How much work nobody has begun.
-    fn waiting(&self) -> usize {
+    /// Jobs that no thread has begun.
+    fn queued(&self) -> usize {
         self.copies.len() + self.to_prepare.len()
     }
 
     fn is_idle(&self) -> bool {
-        self.waiting() == 0 && self.parts.is_empty() && self.preparing == 0 && !self.is_writing
+        self.queued() == 0 && self.parts.is_empty() && self.preparing == 0 && !self.is_writing
     }
 
-    /// Whether the giver of work, if it waits, should look. As long as there is half of the work that may wait, it
-    /// need not hurry to give more.
-    fn is_worth_telling(&self) -> bool {
-        let has_room = self.is_full && self.waiting() <= WAITING / 2;
-        self.written >= REPORT || self.failure.is_some() || self.is_idle() || has_room
+    /// Whether a producer that waits should wake. While the queue is more than half full, it need not add jobs.
+    fn should_wake_producer(&self) -> bool {
+        let has_room = self.is_full && self.queued() <= MAX_QUEUED / 2;
+        self.written >= REPORT_BYTES || self.failure.is_some() || self.is_idle() || has_room
     }
 
     /// Something to write, if nobody else writes. The caller writes it.
@@ -135,13 +133,13 @@ impl State {
 impl Pool {
     /// Does work for a weight that writes so many bytes, some time before [`Pool::finish`] returns. Reports what was
     /// written meanwhile.
-    pub fn copy(&mut self, bytes: u64, view: &StridedView, work: Copy, report: &mut dyn FnMut(u64)) {
+    pub(super) fn copy(&mut self, bytes: u64, view: &StridedView, work: Copy, report: &mut dyn FnMut(u64)) {
         let job = Job { view: view.clone(), work };
         self.add(|state| state.copies.push_back(Write::Copy { bytes, job }), report);
     }
 
-    /// The same for work that leaves what is to be written on the desk.
-    pub fn prepare(&mut self, view: &StridedView, work: Prepare, report: &mut dyn FnMut(u64)) {
+    /// The same for work that pushes what is to be written to the sink.
+    pub(super) fn prepare(&mut self, view: &StridedView, work: Prepare, report: &mut dyn FnMut(u64)) {
         let job = Job { view: view.clone(), work };
         self.add(|state| state.to_prepare.push_back(job), report);
     }
@@ -153,11 +151,11 @@ impl Pool {
                 std::thread::Builder::new().name("weights".into()).spawn(move || shared.work_until_closed());
             self.threads.extend(thread);
         }
-        let mut state = self.shared.reporting_until(report, |state| state.waiting() < WAITING);
+        let mut state = self.shared.reporting_until(report, |state| state.queued() < MAX_QUEUED);
         if state.failure.is_none() {
             push(&mut state);
-            state.is_full = state.waiting() >= WAITING;
-            self.shared.changed.notify_all();
+            state.is_full = state.queued() >= MAX_QUEUED;
+            self.shared.work_available.notify_all();
         }
         drop(state);
         if self.threads.is_empty() {
@@ -168,7 +166,7 @@ impl Pool {
     }
 
     /// Waits until all work is done, and reports what was written. A failure says which weight it is about.
-    pub fn finish(&mut self, report: &mut dyn FnMut(u64)) -> Result<(), Box<Failure>> {
+    pub(super) fn finish(&mut self, report: &mut dyn FnMut(u64)) -> Result<(), Box<Failure>> {
         drop(self.shared.reporting_until(report, State::is_idle));
         self.close();
         let shared = std::mem::take(&mut self.shared);
@@ -179,9 +177,9 @@ impl Pool {
 
     fn close(&mut self) {
         self.shared.lock().is_closed = true;
-        self.shared.changed.notify_all();
+        self.shared.work_available.notify_all();
         for thread in self.threads.drain(..) {
-            // One that panicked has told so.
+            // A thread that panicked has recorded it.
             let _ = thread.join();
         }
     }
@@ -201,16 +199,16 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes who may wait for this state.
-    fn tell(&self, state: &State) {
-        self.changed.notify_all();
-        if state.is_worth_telling() {
-            self.told.notify_all();
+    /// Wakes the threads that may wait for this state.
+    fn notify(&self, state: &State) {
+        self.work_available.notify_all();
+        if state.should_wake_producer() {
+            self.progressed.notify_all();
         }
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.work_available.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a state, or for a failure, and reports what is written until then.
@@ -221,8 +219,8 @@ impl Shared {
     ) -> MutexGuard<'_, State> {
         loop {
             let mut state = self.lock();
-            while state.written < REPORT && state.failure.is_none() && !is_reached(&state) {
-                state = self.told.wait(state).unwrap_or_else(PoisonError::into_inner);
+            while state.written < REPORT_BYTES && state.failure.is_none() && !is_reached(&state) {
+                state = self.progressed.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             let written = std::mem::take(&mut state.written);
             if written == 0 {
@@ -234,7 +232,7 @@ impl Shared {
     }
 
     fn work_until_closed(&self) {
-        let _told = TellsOfPanic(self);
+        let _guard = ReportsPanic(self);
         let mut buffer = Buffer::image();
         let mut state = self.lock();
         loop {
@@ -265,15 +263,15 @@ impl Shared {
         }
         let Some(job) = state.to_prepare.pop_front() else { return (state, false) };
         state.preparing += 1;
-        self.tell(&state);
+        self.notify(&state);
         drop(state);
-        let outcome = (job.work)(buffer, &Desk { shared: self, view: &job.view });
+        let outcome = (job.work)(buffer, &PartSink { shared: self, view: &job.view });
         let mut state = self.lock();
         state.preparing -= 1;
         if let Err(error) = outcome {
             state.fail(error, Some(&job.view));
         }
-        self.tell(&state);
+        self.notify(&state);
         (state, true)
     }
 
@@ -301,20 +299,20 @@ impl Shared {
             Ok(()) => state.written += bytes,
             Err(error) => state.fail(error, Some(&view)),
         }
-        self.tell(&state);
+        self.notify(&state);
         state
     }
 }
 
-/// Where parts are left to be written.
-pub(super) struct Desk<'a> {
+/// The queue of parts that wait to be written.
+pub(super) struct PartSink<'a> {
     shared: &'a Shared,
     view: &'a StridedView,
 }
 
-impl Desk<'_> {
-    /// A buffer for a part; `None` once nothing more is wanted.
-    pub fn buffer(&self) -> Option<Buffer> {
+impl PartSink<'_> {
+    /// A buffer for a part; `None` once the pool has failed or is closed.
+    pub(super) fn buffer(&self) -> Option<Buffer> {
         let mut unused = Buffer::default();
         let mut state = self.shared.lock();
         loop {
@@ -333,12 +331,12 @@ impl Desk<'_> {
     }
 
     /// Lets `work` write the first `length` bytes of a part.
-    pub fn leave(&self, buffer: Buffer, length: usize, work: WritePart) {
+    pub(super) fn push(&self, buffer: Buffer, length: usize, work: WritePart) {
         let mut unused = Buffer::default();
         let mut state = self.shared.lock();
         let job = Job { view: self.view.clone(), work };
         state.parts.push_back(Write::Part { buffer, length, job });
-        self.shared.changed.notify_all();
+        self.shared.work_available.notify_all();
         while let Some(part) = state.take_part() {
             state = self.shared.write(state, part, &mut unused);
         }
@@ -346,14 +344,14 @@ impl Desk<'_> {
 }
 
 /// Makes a panic of its thread a failure, so that nobody waits for what the thread was about to do.
-struct TellsOfPanic<'a>(&'a Shared);
+struct ReportsPanic<'a>(&'a Shared);
 
-impl Drop for TellsOfPanic<'_> {
+impl Drop for ReportsPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();
             state.fail(Error::Thread, None);
-            self.0.tell(&state);
+            self.0.notify(&state);
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub fn new(steps: Vec<Step>) -> Walk {
+    pub(super) fn new(steps: Vec<Step>) -> Walk {
         let is_empty = steps.iter().any(|step| step.size == 0);
         Walk { position: vec![0; steps.len()], steps, next: (!is_empty).then_some((0, 0)) }
     }

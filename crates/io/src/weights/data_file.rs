@@ -44,7 +44,7 @@ enum Key {
 
 impl DataFile {
     /// For the model that the transaction is for.
-    pub fn beside(transaction: &Transaction) -> DataFile {
+    pub(super) fn beside(transaction: &Transaction) -> DataFile {
         let mut path = transaction.model().as_os_str().to_os_string();
         path.push(".data");
         let path = PathBuf::from(path);
@@ -53,23 +53,23 @@ impl DataFile {
     }
 
     /// A model can refer to the file only if its name is text.
-    pub fn check_name(&self) -> Result<(), Error> {
+    pub(super) fn check_name(&self) -> Result<(), Error> {
         match self.path.file_name().is_some_and(|name| name.to_str().is_some()) {
             true => Ok(()),
             false => Err(Error::NotUtf8 { path: self.path.clone() }),
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.length
     }
 
     /// Takes a place for the elements of a view, or the one that the same elements have.
-    pub fn add_view(&mut self, view: &StridedView, bits: u64) -> Result<Entry, stream::Error> {
+    pub(super) fn add_view(&mut self, view: &StridedView, bits: u64) -> Result<Entry, stream::Error> {
         let length = stream::byte_length(view, bits)?;
         let key = match stream::byte_range(view, bits)? {
             Some((start, length)) => Key::Run { source: view.span.source, start, length },
@@ -85,7 +85,7 @@ impl DataFile {
         Ok(self.entry(offset, length))
     }
 
-    pub fn add_bytes(&mut self, bytes: Vec<u8>) -> Entry {
+    pub(super) fn add_bytes(&mut self, bytes: Vec<u8>) -> Entry {
         let length = bytes.len() as u64;
         let offset = self.take(length);
         self.pieces.push(Piece::Bytes(bytes));
@@ -103,7 +103,7 @@ impl DataFile {
     }
 
     /// Writes all pieces. A failure says which view it is about.
-    pub fn write(
+    pub(super) fn write(
         &self,
         output: &mut OutputFile,
         streamer: &mut Streamer<'_>,

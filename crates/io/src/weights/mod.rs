@@ -18,6 +18,7 @@ mod stage;
 use std::path::{Path, PathBuf};
 
 use modelexport_graph::onnx::Model;
+use serde::{Deserialize, Serialize};
 
 use crate::output::{CommittedFile, Settings, Transaction};
 use crate::source::Sources;
@@ -55,7 +56,7 @@ pub struct Written {
 }
 
 /// Numbers of weights (initializers) by where their bytes are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// In the model file.
     pub embedded: usize,

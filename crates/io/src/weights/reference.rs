@@ -1,14 +1,14 @@
 //! Pointing at the bytes of a source from the model's folder.
 
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use modelexport_graph::SourceId;
 
 use super::Error;
 use crate::external_data::{ModelFolder, check_names};
+use crate::platform;
 use crate::source::Sources;
 
 /// Locations of sources, as a model in `folder` names them.
@@ -20,17 +20,17 @@ pub(super) struct References<'a> {
 
 impl<'a> References<'a> {
     /// For a model at `model`.
-    pub fn new(sources: &'a Sources, model: &Path) -> References<'a> {
+    pub(super) fn new(sources: &'a Sources, model: &Path) -> References<'a> {
         let folder = model.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         References { sources, folder: folder.into(), known: HashMap::new() }
     }
 
-    pub fn may_refer_to(&self, id: SourceId) -> bool {
+    pub(super) fn may_refer_to(&self, id: SourceId) -> bool {
         self.sources.may_refer_to(id)
     }
 
     /// The location of a source that holds `tensor`.
-    pub fn location(&mut self, tensor: &str, id: SourceId) -> Result<String, Error> {
+    pub(super) fn location(&mut self, tensor: &str, id: SourceId) -> Result<String, Error> {
         if let Some(location) = self.known.get(&id) {
             return Ok(location.clone());
         }
@@ -50,24 +50,25 @@ impl<'a> References<'a> {
         let real = path.canonicalize().map_err(|_| Error::Replaced { path: path.into() })?;
         let folder = self.folder.canonicalize().map_err(|_| outside())?;
         let relative = real.strip_prefix(&folder).map_err(|_| outside())?;
-        let location = relative.to_str().ok_or_else(|| Error::NotUtf8 { path: path.into() })?.to_string();
+        let parts: Option<Vec<&str>> = relative.iter().map(OsStr::to_str).collect();
+        let location = parts.ok_or_else(|| Error::NotUtf8 { path: path.into() })?.join("/");
         let refused = |reason| Error::Refused { path: path.into(), reason };
         let found =
             ModelFolder::open(&folder).and_then(|folder| folder.open_file(&location)).map_err(refused)?;
         check_names(&found).map_err(refused)?;
-        match (found.metadata(), file.metadata()) {
-            (Ok(found), Ok(own)) if is_same(&found, &own) => {}
+        match (platform::status(&found), platform::status(file)) {
+            (Ok(found), Ok(own)) if found.id == own.id => {}
             _ => return Err(Error::Replaced { path: path.into() }),
         }
         Ok(location)
     }
 
     /// No file that is referred to may be replaced by one of `targets`.
-    pub fn check_targets(&self, targets: &[&Path]) -> Result<(), Error> {
+    pub(super) fn check_targets(&self, targets: &[&Path]) -> Result<(), Error> {
         for (_, source) in self.sources.iter().filter(|(id, _)| self.known.contains_key(id)) {
-            let own = source.file().map(File::metadata);
-            let is_own = |target: &&Path| match (&own, target.metadata()) {
-                (Some(Ok(own)), Ok(target)) => is_same(own, &target),
+            let own = source.file().map(platform::status);
+            let is_own = |target: &&Path| match (&own, platform::status_at(target)) {
+                (Some(Ok(own)), Ok(target)) => own.id == target.id,
                 _ => false,
             };
             if targets.iter().any(is_own) {
@@ -76,8 +77,4 @@ impl<'a> References<'a> {
         }
         Ok(())
     }
-}
-
-fn is_same(left: &Metadata, right: &Metadata) -> bool {
-    left.dev() == right.dev() && left.ino() == right.ino()
 }

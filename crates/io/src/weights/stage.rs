@@ -35,8 +35,8 @@ pub fn stage(
 
 /// What is done while a model is written.
 pub struct WhileWriting<'t> {
-    /// Makes the texts of its nodes.
-    pub texts: &'t dyn NodeTexts,
+    /// Makes the texts of its nodes, unless they carry them.
+    pub texts: Option<&'t dyn NodeTexts>,
     /// Something else that needs the model. Not done if the model cannot be written.
     pub beside: Box<dyn FnOnce(&Model) + Send + 't>,
 }
@@ -50,7 +50,10 @@ pub fn stage_while(
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Written, Error> {
-    let (texts, beside) = while_writing.map(|work| (work.texts, work.beside)).unzip();
+    let (texts, beside) = match while_writing {
+        Some(WhileWriting { texts, beside }) => (texts, Some(beside)),
+        None => (None, None),
+    };
     let scaled = scaled::resolve(&mut model, sources);
     let sources = scaled.as_ref().unwrap_or(sources);
     let mode = mode_for(&mut model, mode);

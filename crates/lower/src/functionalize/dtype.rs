@@ -1,13 +1,13 @@
-//! The element type that an in-place operator computes in, which is that of its functional twin. What it writes has
+//! The element type that an in-place operator computes in, which is that of its functional variant. What it writes has
 //! the type of the tensor that is written.
 
 use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, Graph, Node};
 
-use super::twin::aten_name;
+use super::functional_variant::aten_name;
 use crate::promotion::{Operand, ScalarKind, result_type};
 
-/// The type of the result of the functional twin of `node`, which changes a tensor of type `own`.
+/// The type of the result of the functional variant of `node`, which changes a tensor of type `own`.
 pub(super) fn computed_dtype(graph: &Graph, node: &Node, own: DType) -> DType {
     match aten_name(&node.target) {
         "eq_" | "ne_" | "not_equal_" | "lt_" | "less_" | "le_" | "less_equal_" | "gt_" | "greater_"

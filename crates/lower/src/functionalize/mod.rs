@@ -7,20 +7,20 @@
 //!
 //! A graph without in-place operators is left as it is. Else the graph is walked once ([`rewriter`]), with a record
 //! of which tensors share memory ([`aliases`], filled from [`view`] and [`strides`]). An in-place operator becomes
-//! its functional twin ([`mutation`], [`twin`]), whose result is noted as the contents of the tensor; it is carried to the tensors
+//! its functional variant ([`mutation`], [`functional_variant`]), whose result is noted as the contents of the tensor; it is carried to the tensors
 //! that share its memory when one of them is read ([`carry`]), so that nothing is made that is not read.
 
 mod aliases;
 mod arguments;
 mod carry;
 mod dtype;
+mod functional_variant;
 mod mutation;
 mod rewriter;
 mod statistics;
 mod strides;
 #[cfg(test)]
 mod tests;
-mod twin;
 mod view;
 
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, Signature, Weight};
@@ -29,7 +29,7 @@ use modelexport_graph::{ModuleTree, Name, ScopeId, Scopes};
 use crate::error::{Error, Place, Result};
 use rewriter::Rewriter;
 
-pub use twin::functional_twin;
+pub use functional_variant::functional_variant;
 
 /// Rewrites `program` so that no node changes a tensor in place.
 pub fn functionalize(program: &mut Program) -> Result<()> {
@@ -73,10 +73,9 @@ fn subgraphs(node: &mut Node, locate: &Locate<'_>) -> Result<()> {
 }
 
 fn changes_tensors(graph: &Graph) -> bool {
-    graph
-        .nodes
-        .iter()
-        .any(|node| twin::effect(&node.target).is_some() || statistics::updated_by(node).is_some())
+    graph.nodes.iter().any(|node| {
+        functional_variant::effect(&node.target).is_some() || statistics::updated_by(node).is_some()
+    })
 }
 
 /// Inputs that are one tensor in memory have one key.

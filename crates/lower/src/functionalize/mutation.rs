@@ -1,4 +1,4 @@
-//! In-place operators: what they write is computed by their functional twin and noted as the new contents of the
+//! In-place operators: what they write is computed by their functional variant and noted as the new contents of the
 //! tensor.
 
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use modelexport_graph::shape::{static_numel, static_shape};
 use super::aliases::{MAX_DEPTH, PlaceId, Writer};
 use super::arguments::named;
 use super::dtype::computed_dtype;
+use super::functional_variant::{self, Effect, aten_name};
 use super::rewriter::{Rewriter, TensorId};
 use super::strides::is_contiguous;
-use super::twin::{self, Effect, aten_name, functional_twin};
 use super::view::{self, Kind, View, shown_by, source_of};
 use crate::error::Result;
 
@@ -58,16 +58,16 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Emits the functional twin of an in-place node; the value that holds what is written.
+    /// Emits the functional variant of an in-place node; the value that holds what is written.
     fn compute(&mut self, mut node: Node, effect: Effect) -> Result<ValueId> {
         let name = aten_name(&node.target).to_owned();
-        let Some(target) = functional_twin(&node.target) else {
+        let Some(target) = functional_variant::functional_variant(&node.target) else {
             return self.refuse("changes a tensor in a way that is not known");
         };
         let own = self.own_meta(&node)?;
         let computed = computed_dtype(self.graph, &node, own.dtype);
         for (i, arg) in node.args.iter_mut().enumerate() {
-            arg.name = twin::twin_argument(&name, &arg.name).into();
+            arg.name = functional_variant::variant_argument(&name, &arg.name).into();
             match effect == Effect::Overwrite && i == 0 {
                 true => self.look_at_arg(&mut arg.arg)?,
                 false => self.read_arg(&mut arg.arg)?,
@@ -119,7 +119,7 @@ impl Rewriter<'_> {
 
     /// The tensor shows another view of its memory from now on; all its names see that.
     fn reshape_in_place(&mut self, mut node: Node, tensor: TensorId, place: PlaceId) -> Result<()> {
-        let Some(target) = functional_twin(&node.target) else {
+        let Some(target) = functional_variant::functional_variant(&node.target) else {
             return self.refuse("changes a tensor in a way that is not known");
         };
         node.target = target.into();

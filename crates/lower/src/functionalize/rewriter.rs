@@ -11,7 +11,7 @@ use modelexport_graph::Method;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
 
 use super::aliases::{Aliases, PlaceId, Step, Writer};
-use super::twin::{aten_name, effect};
+use super::functional_variant::{aten_name, effect};
 use super::view::{self, How, Kind, View, shown_by, source_of};
 use super::{Locate, statistics};
 use crate::error::{Error, Result};

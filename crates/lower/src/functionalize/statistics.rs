@@ -3,7 +3,7 @@
 
 use modelexport_graph::aten::{Arg, Node, ValueId};
 
-use super::twin::aten_name;
+use super::functional_variant::aten_name;
 
 /// The running statistics that `node` changes.
 pub(super) fn updated_by(node: &Node) -> Option<Vec<ValueId>> {

@@ -44,7 +44,7 @@ fn a_program_without_mutation_is_untouched() {
 }
 
 #[test]
-fn an_in_place_operator_on_a_fresh_value_is_its_twin_and_nothing_more() {
+fn an_in_place_operator_on_a_fresh_value_is_its_functional_variant_and_nothing_more() {
     let mut p = TestProgram::new();
     let x = p.input("x", tensor(&[2, 3]));
     let y = p.node("aten.neg.default", &[of(x)], tensor(&[2, 3]));

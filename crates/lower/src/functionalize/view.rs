@@ -7,8 +7,8 @@ use modelexport_graph::Dim;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId};
 
 use super::arguments::{dim_arg, dim_of, named};
+use super::functional_variant::parts;
 use super::strides::{self, Answer};
-use super::twin::parts;
 
 /// Its own inverse.
 const CONJUGATE: &str = "aten._conj.default";

@@ -19,46 +19,14 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new(
-        "aten.adaptive_avg_pool1d.default",
-        "adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-        |cx| average(cx, 1),
-    ),
-    Row::new(
-        "aten.adaptive_avg_pool2d.default",
-        "adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-        |cx| average(cx, 2),
-    ),
-    Row::new(
-        "aten.adaptive_avg_pool3d.default",
-        "adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
-        |cx| average(cx, 3),
-    ),
-    Row::new(
-        "aten._adaptive_avg_pool2d.default",
-        "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
-        |cx| average(cx, 2),
-    ),
-    Row::new(
-        "aten._adaptive_avg_pool3d.default",
-        "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
-        |cx| average(cx, 3),
-    ),
-    Row::new(
-        "aten.adaptive_max_pool1d.default",
-        "adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-        |cx| maximum(cx, 1),
-    ),
-    Row::new(
-        "aten.adaptive_max_pool2d.default",
-        "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-        |cx| maximum(cx, 2),
-    ),
-    Row::new(
-        "aten.adaptive_max_pool3d.default",
-        "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-        |cx| maximum(cx, 3),
-    ),
+    Row::new("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", |cx| average(cx, 1)),
+    Row::new("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", |cx| average(cx, 2)),
+    Row::new("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", |cx| average(cx, 3)),
+    Row::new("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", |cx| average(cx, 2)),
+    Row::new("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", |cx| average(cx, 3)),
+    Row::new("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", |cx| maximum(cx, 1)),
+    Row::new("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", |cx| maximum(cx, 2)),
+    Row::new("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", |cx| maximum(cx, 3)),
 ];
 
 /// First element and length of each window of an axis.
@@ -307,35 +275,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.adaptive_avg_pool1d.default(self: f32[2, 3, 10], output_size=[1]) -> f32[2, 3, 1]
-            ReduceMean(self, [-1], keepdims=1)
-        aten.adaptive_avg_pool2d.default(self: f32[2, 3, 10, 7], output_size=[1, 1]) -> f32[2, 3, 1, 1]
-            GlobalAveragePool(self)
-        aten.adaptive_avg_pool3d.default(self: f32[2, 3, 6, 5, 7], output_size=[1, 1, 1]) -> f32[2, 3, 1, 1, 1]
-            ReduceMean(self, [-3, -2, -1], keepdims=1)
-        aten._adaptive_avg_pool2d.default(self: f32[2, 3, 10, 7], output_size=[1, 1]) -> f32[2, 3, 1, 1]
-            GlobalAveragePool(self)
-        aten._adaptive_avg_pool3d.default(self: f32[2, 3, 6, 5, 7], output_size=[1, 1, 1]) -> f32[2, 3, 1, 1, 1]
-            ReduceMean(self, [-3, -2, -1], keepdims=1)
-        aten.adaptive_max_pool1d.default(self: f32[2, 3, 10], output_size=[1]) -> (f32[2, 3, 1], i64[2, 3, 1])
-            t1, t2 = MaxPool(self, kernel_shape=[10], strides=[10])
-            t1, Mod(t2, [10])
-        aten.adaptive_max_pool1d.default(self: f32[s0, 3, s1], output_size=[1]) -> (f32[s0, 3, 1], i64[s0, 3, 1])
-            ReduceMax(self, [-1], keepdims=1), ArgMax(self, axis=-1, keepdims=1)
-        aten.adaptive_max_pool2d.default(self: f32[2, 3, 10, 7], output_size=[1, 1]) -> (f32[2, 3, 1, 1], i64[2, 3, 1, 1])
-            t1, t2 = MaxPool(self, kernel_shape=[10, 7], strides=[10, 7])
-            t1, Mod(t2, [70])
-        aten.adaptive_max_pool2d.default(self: f32[s0, 3, s1, 7], output_size=[1, 1]) -> (f32[s0, 3, 1, 1], i64[s0, 3, 1, 1])
-            t1 = Reshape(self, [0, 3, -1])
-            Unsqueeze(ReduceMax(t1, [-1], keepdims=1), [-1]), Unsqueeze(ArgMax(t1, axis=-1, keepdims=1), [-1])
-        aten.adaptive_max_pool3d.default(self: f32[2, 3, 6, 5, 7], output_size=[1, 1, 1]) -> (f32[2, 3, 1, 1, 1], i64[2, 3, 1, 1, 1])
-            t1, t2 = MaxPool(self, kernel_shape=[6, 5, 7], strides=[6, 5, 7])
-            t1, Mod(t2, [210])
-        aten.adaptive_max_pool3d.default(self: f32[s0, 3, s1, 5, 7], output_size=[1, 1, 1]) -> (f32[s0, 3, 1, 1, 1], i64[s0, 3, 1, 1, 1])
-            t1 = Reshape(self, [0, 3, -1])
-            Unsqueeze(ReduceMax(t1, [-1], keepdims=1), [-1, -2]), Unsqueeze(ArgMax(t1, axis=-1, keepdims=1), [-1, -2])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     #[test]

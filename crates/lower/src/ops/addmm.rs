@@ -14,40 +14,27 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", addmm),
     Row::new(
-        "aten.addmm.default",
-        "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         addmm,
     ),
+    Row::new("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", |cx| {
+        with_product(cx, "mat", "vec", product)
+    }),
+    Row::new("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", |cx| {
+        with_product(cx, "vec1", "vec2", |cx, first, second, compute| {
+            let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
+            let column = cx.unsqueeze(a, &[1]);
+            Ok(cx.emit("Mul", &[column, b], vec![]))
+        })
+    }),
     Row::new(
-        "aten.addmm.dtype",
-        "addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        addmm,
-    ),
-    Row::new(
-        "aten.addmv.default",
-        "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        |cx| with_product(cx, "mat", "vec", product),
-    ),
-    Row::new(
-        "aten.addr.default",
-        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        |cx| {
-            with_product(cx, "vec1", "vec2", |cx, first, second, compute| {
-                let (a, b) = (tensor_as(cx, first, compute)?, tensor_as(cx, second, compute)?);
-                let column = cx.unsqueeze(a, &[1]);
-                Ok(cx.emit("Mul", &[column, b], vec![]))
-            })
-        },
-    ),
-    Row::new(
-        "aten.baddbmm.default",
-        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         |cx| with_product(cx, "batch1", "batch2", product),
     ),
     Row::new(
-        "aten.addbmm.default",
-        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         |cx| {
             with_product(cx, "batch1", "batch2", |cx, first, second, compute| {
                 let products = product(cx, first, second, compute)?;

@@ -9,11 +9,8 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new(
-    "aten.affine_grid_generator.default",
-    "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
-    lower,
-)];
+pub static ROWS: &[Row] =
+    &[Row::new("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let out = cx.out()?;

@@ -16,38 +16,31 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten.batch_norm.default",
-        "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
         batch_norm,
     ),
     Row::new(
-        "aten.native_batch_norm.default",
-        "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         batch_norm,
     ),
     Row::new(
-        "aten._native_batch_norm_legit.default",
-        "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         batch_norm,
     ),
     Row::new(
-        "aten._native_batch_norm_legit.no_stats",
-        "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         of_batch,
     ),
     Row::new(
-        "aten._native_batch_norm_legit_no_training.default",
-        "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         of_running,
     ),
     Row::new(
-        "aten._batch_norm_with_update.default",
-        "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+        "aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
         with_reserve,
     ),
     Row::new(
-        "aten.instance_norm.default",
-        "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
         instance_norm,
     ),
 ];
@@ -183,31 +176,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.batch_norm.default(input: f32[2, 3], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3]
-            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
-        aten.native_batch_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], unread f32[0], unread f32[0])
-            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
-        aten._native_batch_norm_legit.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], training=False, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], unread f32[0], unread f32[0])
-            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
-        aten._native_batch_norm_legit.no_stats(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], training=True, momentum=0.1, eps=1e-05) -> (f32[2, 3, 5], f32[3], f32[3])
-            t1 = ReduceMean(input, [0, 2], keepdims=1)
-            t2 = Sub(input, t1)
-            t3 = ReduceMean(Mul(t2, t2), [0, 2], keepdims=0)
-            t4 = Squeeze(t1, [0, 2])
-            t5 = BatchNormalization(input, weight, bias, t4, t3, epsilon=1e-5)
-            t5, t4, Reciprocal(Sqrt(Add(t3, 1e-5)))
-        aten._native_batch_norm_legit_no_training.default(input: f32[2, 3, 5, 6], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], momentum=0.1, eps=1e-05) -> (f32[2, 3, 5, 6], unread f32[0], unread f32[0])
-            BatchNormalization(input, weight, bias, running_mean, running_var, epsilon=1e-5)
-        aten._batch_norm_with_update.default(input: f32[4, 3], weight: param f32[3], bias: param f32[3], running_mean: param f32[3], running_var: param f32[3], momentum=0.1, eps=1e-05) -> (f32[4, 3], f32[3], f32[3], u8[0])
-            t1 = ReduceMean(input, [0], keepdims=1)
-            t2 = Sub(input, t1)
-            t3 = ReduceMean(Mul(t2, t2), [0], keepdims=0)
-            t4 = Squeeze(t1, [0])
-            t5 = BatchNormalization(input, weight, bias, t4, t3, epsilon=1e-5)
-            t5, t4, Reciprocal(Sqrt(Add(t3, 1e-5))), Identity(u8[0])
-        aten.instance_norm.default(input: f32[2, 3, 5], weight: param f32[3], bias: param f32[3], running_mean=None, running_var=None, use_input_stats=True, momentum=0.1, eps=1e-05, cudnn_enabled=True) -> f32[2, 3, 5]
-            InstanceNormalization(input, weight, bias, epsilon=1e-5)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -13,17 +13,13 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.i0.default", "i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
-    Row::new("aten.special_i0.default", "special_i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
-    Row::new("aten.special_i0e.default", "special_i0e(Tensor self) -> Tensor", |cx| lower(cx, &I0, true)),
-    Row::new("aten.special_modified_bessel_i0.default", "special_modified_bessel_i0(Tensor self) -> Tensor", |cx| {
-        lower(cx, &I0, false)
-    }),
-    Row::new("aten.special_modified_bessel_i1.default", "special_modified_bessel_i1(Tensor self) -> Tensor", |cx| {
-        lower(cx, &I1, false)
-    }),
-    Row::new("aten.special_i1.default", "special_i1(Tensor self) -> Tensor", |cx| lower(cx, &I1, false)),
-    Row::new("aten.special_i1e.default", "special_i1e(Tensor self) -> Tensor", |cx| lower(cx, &I1, true)),
+    Row::new("aten::i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
+    Row::new("aten::special_i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
+    Row::new("aten::special_i0e(Tensor self) -> Tensor", |cx| lower(cx, &I0, true)),
+    Row::new("aten::special_modified_bessel_i0(Tensor self) -> Tensor", |cx| lower(cx, &I0, false)),
+    Row::new("aten::special_modified_bessel_i1(Tensor self) -> Tensor", |cx| lower(cx, &I1, false)),
+    Row::new("aten::special_i1(Tensor self) -> Tensor", |cx| lower(cx, &I1, false)),
+    Row::new("aten::special_i1e(Tensor self) -> Tensor", |cx| lower(cx, &I1, true)),
 ];
 
 pub(super) struct Order {
@@ -101,108 +97,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.i0.default(self: f32[10]) -> f32[10]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.0045813:f64, t4), 0.0360768:f64), t4), 0.2659732:f64)
-            t6 = Mul(Add(Mul(Add(Mul(t5, t4), 1.2067492:f64), t4), 3.0899424:f64), t4)
-            t7 = Div(3.75:f64, t2)
-            t8 = Add(Mul(Add(Mul(0.00392377:f64, t7), -0.01647633:f64), t7), 0.02635537:f64)
-            t9 = Add(Mul(Add(Mul(t8, t7), -0.02057706:f64), t7), 0.00916281:f64)
-            t10 = Add(Mul(Add(Mul(t9, t7), -0.00157565:f64), t7), 0.00225319:f64)
-            t11 = Add(Mul(Add(Mul(t10, t7), 0.01328592:f64), t7), 0.39894228:f64)
-            t12 = Where(Less(t2, 3.75:f64), Add(Mul(Add(t6, 3.5156229:f64), t4), 1.0:f64), Mul(Div(t11, Sqrt(t2)), Exp(t2)))
-            Cast(t12, to=f32)
-        aten.special_i0.default(self: f32[10]) -> f32[10]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.0045813:f64, t4), 0.0360768:f64), t4), 0.2659732:f64)
-            t6 = Mul(Add(Mul(Add(Mul(t5, t4), 1.2067492:f64), t4), 3.0899424:f64), t4)
-            t7 = Div(3.75:f64, t2)
-            t8 = Add(Mul(Add(Mul(0.00392377:f64, t7), -0.01647633:f64), t7), 0.02635537:f64)
-            t9 = Add(Mul(Add(Mul(t8, t7), -0.02057706:f64), t7), 0.00916281:f64)
-            t10 = Add(Mul(Add(Mul(t9, t7), -0.00157565:f64), t7), 0.00225319:f64)
-            t11 = Add(Mul(Add(Mul(t10, t7), 0.01328592:f64), t7), 0.39894228:f64)
-            t12 = Where(Less(t2, 3.75:f64), Add(Mul(Add(t6, 3.5156229:f64), t4), 1.0:f64), Mul(Div(t11, Sqrt(t2)), Exp(t2)))
-            Cast(t12, to=f32)
-        aten.special_i0e.default(self: f32[10]) -> f32[10]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.0045813:f64, t4), 0.0360768:f64), t4), 0.2659732:f64)
-            t6 = Mul(Add(Mul(Add(Mul(t5, t4), 1.2067492:f64), t4), 3.0899424:f64), t4)
-            t7 = Div(3.75:f64, t2)
-            t8 = Add(Mul(Add(Mul(0.00392377:f64, t7), -0.01647633:f64), t7), 0.02635537:f64)
-            t9 = Add(Mul(Add(Mul(t8, t7), -0.02057706:f64), t7), 0.00916281:f64)
-            t10 = Add(Mul(Add(Mul(t9, t7), -0.00157565:f64), t7), 0.00225319:f64)
-            t11 = Add(Mul(Add(Mul(t10, t7), 0.01328592:f64), t7), 0.39894228:f64)
-            t12 = Mul(Add(Mul(Add(t6, 3.5156229:f64), t4), 1.0:f64), Exp(Neg(t2)))
-            Cast(Where(Less(t2, 3.75:f64), t12, Div(t11, Sqrt(t2))), to=f32)
-        aten.special_modified_bessel_i0.default(self: f32[3, 40]) -> f32[3, 40]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.0045813:f64, t4), 0.0360768:f64), t4), 0.2659732:f64)
-            t6 = Mul(Add(Mul(Add(Mul(t5, t4), 1.2067492:f64), t4), 3.0899424:f64), t4)
-            t7 = Div(3.75:f64, t2)
-            t8 = Add(Mul(Add(Mul(0.00392377:f64, t7), -0.01647633:f64), t7), 0.02635537:f64)
-            t9 = Add(Mul(Add(Mul(t8, t7), -0.02057706:f64), t7), 0.00916281:f64)
-            t10 = Add(Mul(Add(Mul(t9, t7), -0.00157565:f64), t7), 0.00225319:f64)
-            t11 = Add(Mul(Add(Mul(t10, t7), 0.01328592:f64), t7), 0.39894228:f64)
-            t12 = Where(Less(t2, 3.75:f64), Add(Mul(Add(t6, 3.5156229:f64), t4), 1.0:f64), Mul(Div(t11, Sqrt(t2)), Exp(t2)))
-            Cast(t12, to=f32)
-        aten.special_modified_bessel_i1.default(self: f32[3, 40]) -> f32[3, 40]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.00032411:f64, t4), 0.00301532:f64), t4), 0.02658733:f64)
-            t6 = Add(Mul(Add(Mul(t5, t4), 0.15084934:f64), t4), 0.51498869:f64)
-            t7 = Mul(Add(Mul(Add(Mul(t6, t4), 0.87890594:f64), t4), 0.5:f64), t1)
-            t8 = Div(3.75:f64, t2)
-            t9 = Add(Mul(Add(Mul(-0.00420059:f64, t8), 0.01787654:f64), t8), -0.02895312:f64)
-            t10 = Add(Mul(Add(Mul(t9, t8), 0.02282967:f64), t8), -0.01031555:f64)
-            t11 = Add(Mul(Add(Mul(t10, t8), 0.00163801:f64), t8), -0.00362018:f64)
-            t12 = Add(Mul(Add(Mul(t11, t8), -0.03988024:f64), t8), 0.39894228:f64)
-            t13 = Where(Less(t2, 3.75:f64), t7, Mul(Mul(Div(t12, Sqrt(t2)), Sign(t1)), Exp(t2)))
-            Cast(t13, to=f32)
-        aten.special_i1.default(self: f32[10]) -> f32[10]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.00032411:f64, t4), 0.00301532:f64), t4), 0.02658733:f64)
-            t6 = Add(Mul(Add(Mul(t5, t4), 0.15084934:f64), t4), 0.51498869:f64)
-            t7 = Mul(Add(Mul(Add(Mul(t6, t4), 0.87890594:f64), t4), 0.5:f64), t1)
-            t8 = Div(3.75:f64, t2)
-            t9 = Add(Mul(Add(Mul(-0.00420059:f64, t8), 0.01787654:f64), t8), -0.02895312:f64)
-            t10 = Add(Mul(Add(Mul(t9, t8), 0.02282967:f64), t8), -0.01031555:f64)
-            t11 = Add(Mul(Add(Mul(t10, t8), 0.00163801:f64), t8), -0.00362018:f64)
-            t12 = Add(Mul(Add(Mul(t11, t8), -0.03988024:f64), t8), 0.39894228:f64)
-            t13 = Where(Less(t2, 3.75:f64), t7, Mul(Mul(Div(t12, Sqrt(t2)), Sign(t1)), Exp(t2)))
-            Cast(t13, to=f32)
-        aten.special_i1e.default(self: f32[10]) -> f32[10]
-            t1 = Cast(self, to=f64)
-            t2 = Abs(t1)
-            t3 = Div(t1, 3.75:f64)
-            t4 = Mul(t3, t3)
-            t5 = Add(Mul(Add(Mul(0.00032411:f64, t4), 0.00301532:f64), t4), 0.02658733:f64)
-            t6 = Add(Mul(Add(Mul(t5, t4), 0.15084934:f64), t4), 0.51498869:f64)
-            t7 = Mul(Add(Mul(Add(Mul(t6, t4), 0.87890594:f64), t4), 0.5:f64), t1)
-            t8 = Div(3.75:f64, t2)
-            t9 = Add(Mul(Add(Mul(-0.00420059:f64, t8), 0.01787654:f64), t8), -0.02895312:f64)
-            t10 = Add(Mul(Add(Mul(t9, t8), 0.02282967:f64), t8), -0.01031555:f64)
-            t11 = Add(Mul(Add(Mul(t10, t8), 0.00163801:f64), t8), -0.00362018:f64)
-            t12 = Add(Mul(Add(Mul(t11, t8), -0.03988024:f64), t8), 0.39894228:f64)
-            t13 = Where(Less(t2, 3.75:f64), Mul(t7, Exp(Neg(t2))), Mul(Div(t12, Sqrt(t2)), Sign(t1)))
-            Cast(t13, to=f32)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

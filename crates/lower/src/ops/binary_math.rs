@@ -17,18 +17,18 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.arctan2.default", "arctan2(Tensor self, Tensor other) -> Tensor", atan2),
-    Row::new("aten.atan2.default", "atan2(Tensor self, Tensor other) -> Tensor", atan2),
-    Row::new("aten.copysign.Scalar", "copysign.Scalar(Tensor self, Scalar other) -> Tensor", copysign),
-    Row::new("aten.copysign.Tensor", "copysign.Tensor(Tensor self, Tensor other) -> Tensor", copysign),
-    Row::new("aten.hypot.default", "hypot(Tensor self, Tensor other) -> Tensor", hypot),
-    Row::new("aten.ldexp.Tensor", "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp),
-    Row::new("aten.logaddexp.default", "logaddexp(Tensor self, Tensor other) -> Tensor", |cx| {
+    Row::new("aten::arctan2(Tensor self, Tensor other) -> Tensor", atan2),
+    Row::new("aten::atan2(Tensor self, Tensor other) -> Tensor", atan2),
+    Row::new("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", copysign),
+    Row::new("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", copysign),
+    Row::new("aten::hypot(Tensor self, Tensor other) -> Tensor", hypot),
+    Row::new("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp),
+    Row::new("aten::logaddexp(Tensor self, Tensor other) -> Tensor", |cx| {
         let (a, b) = operands(cx, math_type)?;
         let value = log_add_exp(cx, a, b);
         rounded(cx, value)
     }),
-    Row::new("aten.logaddexp2.default", "logaddexp2(Tensor self, Tensor other) -> Tensor", |cx| {
+    Row::new("aten::logaddexp2(Tensor self, Tensor other) -> Tensor", |cx| {
         let (a, b) = operands(cx, math_type)?;
         let ln_2 = std::f64::consts::LN_2;
         let (a, b) = (with_number(cx, "Mul", a, ln_2), with_number(cx, "Mul", b, ln_2));
@@ -36,43 +36,15 @@ pub static ROWS: &[Row] = &[
         let value = with_number(cx, "Div", natural, ln_2);
         rounded(cx, value)
     }),
-    Row::new("aten.special_xlog1py.default", "special_xlog1py(Tensor self, Tensor other) -> Tensor", |cx| {
-        times_log(cx, true)
-    }),
-    Row::new(
-        "aten.special_xlog1py.other_scalar",
-        "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
-        |cx| times_log(cx, true),
-    ),
-    Row::new(
-        "aten.special_xlog1py.self_scalar",
-        "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
-        |cx| times_log(cx, true),
-    ),
-    Row::new("aten.special_xlogy.default", "special_xlogy(Tensor self, Tensor other) -> Tensor", |cx| {
-        times_log(cx, false)
-    }),
-    Row::new(
-        "aten.special_xlogy.other_scalar",
-        "special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
-        |cx| times_log(cx, false),
-    ),
-    Row::new(
-        "aten.special_xlogy.self_scalar",
-        "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
-        |cx| times_log(cx, false),
-    ),
-    Row::new(
-        "aten.xlogy.Scalar_Other",
-        "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
-        |cx| times_log(cx, false),
-    ),
-    Row::new("aten.xlogy.Scalar_Self", "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", |cx| {
-        times_log(cx, false)
-    }),
-    Row::new("aten.xlogy.Tensor", "xlogy.Tensor(Tensor self, Tensor other) -> Tensor", |cx| {
-        times_log(cx, false)
-    }),
+    Row::new("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", |cx| times_log(cx, true)),
+    Row::new("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", |cx| times_log(cx, true)),
+    Row::new("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", |cx| times_log(cx, true)),
+    Row::new("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", |cx| times_log(cx, false)),
+    Row::new("aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", |cx| times_log(cx, false)),
+    Row::new("aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", |cx| times_log(cx, false)),
+    Row::new("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", |cx| times_log(cx, false)),
+    Row::new("aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", |cx| times_log(cx, false)),
+    Row::new("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", |cx| times_log(cx, false)),
 ];
 
 fn operands(cx: &mut Context<'_, '_>, wider: fn(DType) -> DType) -> Result<(ValueId, ValueId)> {
@@ -167,53 +139,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.arctan2.default(self: f32[9], other: f32[9]) -> f32[9]
-            t1 = Atan(Div(self, other))
-            t2 = Where(Less(other, 0.0), Add(t1, Where(Less(self, 0.0), -3.1415927, 3.1415927)), t1)
-            Where(And(Equal(other, 0.0), Equal(self, 0.0)), 0.0, t2)
-        aten.atan2.default(self: f32[9], other: f32[9]) -> f32[9]
-            t1 = Atan(Div(self, other))
-            t2 = Where(Less(other, 0.0), Add(t1, Where(Less(self, 0.0), -3.1415927, 3.1415927)), t1)
-            Where(And(Equal(other, 0.0), Equal(self, 0.0)), 0.0, t2)
-        aten.copysign.Scalar(self: f32[2, 4], other=-2.0) -> f32[2, 4]
-            Neg(Abs(self))
-        aten.copysign.Tensor(self: f32[2, 4], other: f32[4]) -> f32[2, 4]
-            t1 = Abs(self)
-            Where(Or(Less(other, 0.0), Less(Reciprocal(other), 0.0)), Neg(t1), t1)
-        aten.hypot.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            t1 = Cast(self, to=f64)
-            t2 = Cast(other, to=f64)
-            Cast(Sqrt(Add(Mul(t1, t1), Mul(t2, t2))), to=f32)
-        aten.ldexp.Tensor(self: f32[2, 4], other: i64[4]) -> f32[2, 4]
-            Mul(self, Pow(2.0, Cast(other, to=f32)))
-        aten.logaddexp.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            t1 = Softplus(Neg(Where(Equal(self, other), 0.0, Abs(Sub(self, other)))))
-            Add(Max(self, other), t1)
-        aten.logaddexp2.default(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            t1 = Mul(self, 0.6931472)
-            t2 = Mul(other, 0.6931472)
-            t3 = Add(Max(t1, t2), Softplus(Neg(Where(Equal(t1, t2), 0.0, Abs(Sub(t1, t2))))))
-            Div(t3, 0.6931472)
-        aten.special_xlog1py.default(self: f32[6], other: f32[6]) -> f32[6]
-            t1 = Mul(self, Cast(Log(Add(Cast(other, to=f64), 1.0:f64)), to=f32))
-            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), t1)
-        aten.special_xlog1py.other_scalar(self: f32[6], other=2.5) -> f32[6]
-            Where(Equal(self, 0.0), 0.0, Mul(self, 1.2527629))
-        aten.special_xlog1py.self_scalar(self=2.5, other: f32[5]) -> f32[5]
-            Mul(2.5, Cast(Log(Add(Cast(other, to=f64), 1.0:f64)), to=f32))
-        aten.special_xlogy.default(self: f32[6], other: f32[6]) -> f32[6]
-            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), Mul(self, Log(other)))
-        aten.special_xlogy.other_scalar(self: f32[6], other=2.5) -> f32[6]
-            Where(Equal(self, 0.0), 0.0, Mul(self, 0.91629076))
-        aten.special_xlogy.self_scalar(self=2.5, other: f32[5]) -> f32[5]
-            Mul(2.5, Log(other))
-        aten.xlogy.Scalar_Other(self: f32[6], other=2.5) -> f32[6]
-            Where(Equal(self, 0.0), 0.0, Mul(self, 0.91629076))
-        aten.xlogy.Scalar_Self(self=2.5, other: f32[5]) -> f32[5]
-            Mul(2.5, Log(other))
-        aten.xlogy.Tensor(self: f32[6], other: f32[6]) -> f32[6]
-            Where(Equal(self, 0.0), Where(IsNaN(other), other, 0.0), Mul(self, Log(other)))
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

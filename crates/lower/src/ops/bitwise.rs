@@ -18,32 +18,27 @@ macro_rules! bitwise {
         pub static ROWS: &[Row] = &[
             $(
                 Row::new(
-                    concat!("aten.", $dunder, ".Scalar"),
-                    concat!($dunder, ".Scalar(Tensor self, Scalar other) -> Tensor"),
+                    concat!("aten::", $dunder, ".Scalar(Tensor self, Scalar other) -> Tensor"),
                     |cx| lower(cx, Op::$op),
                 ),
                 Row::new(
-                    concat!("aten.", $dunder, ".Tensor"),
-                    concat!($dunder, ".Tensor(Tensor self, Tensor other) -> Tensor"),
+                    concat!("aten::", $dunder, ".Tensor(Tensor self, Tensor other) -> Tensor"),
                     |cx| lower(cx, Op::$op),
                 ),
                 Row::new(
-                    concat!("aten.", $name, ".Scalar"),
-                    concat!($name, ".Scalar(Tensor self, Scalar other) -> Tensor"),
+                    concat!("aten::", $name, ".Scalar(Tensor self, Scalar other) -> Tensor"),
                     |cx| lower(cx, Op::$op),
                 ),
                 Row::new(
-                    concat!("aten.", $name, ".Scalar_Tensor"),
-                    concat!($name, ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor"),
+                    concat!("aten::", $name, ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor"),
                     |cx| lower(cx, Op::$op),
                 ),
                 Row::new(
-                    concat!("aten.", $name, ".Tensor"),
-                    concat!($name, ".Tensor(Tensor self, Tensor other) -> Tensor"),
+                    concat!("aten::", $name, ".Tensor(Tensor self, Tensor other) -> Tensor"),
                     |cx| lower(cx, Op::$op),
                 ),
             )*
-            Row::new("aten.bitwise_not.default", "bitwise_not(Tensor self) -> Tensor", not),
+            Row::new("aten::bitwise_not(Tensor self) -> Tensor", not),
         ];
     };
 }
@@ -154,39 +149,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.__and__.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseAnd(self, 12)
-        aten.__and__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            And(self, other)
-        aten.bitwise_and.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseAnd(self, 12)
-        aten.bitwise_and.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
-            BitwiseAnd(12, other)
-        aten.bitwise_and.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            And(self, other)
-        aten.__or__.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseOr(self, 12)
-        aten.__or__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            Or(self, other)
-        aten.bitwise_or.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseOr(self, 12)
-        aten.bitwise_or.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
-            BitwiseOr(12, other)
-        aten.bitwise_or.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            Or(self, other)
-        aten.__xor__.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseXor(self, 12)
-        aten.__xor__.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            Xor(self, other)
-        aten.bitwise_xor.Scalar(self: i64[5], other=12) -> i64[5]
-            BitwiseXor(self, 12)
-        aten.bitwise_xor.Scalar_Tensor(self=12, other: i64[5]) -> i64[5]
-            BitwiseXor(12, other)
-        aten.bitwise_xor.Tensor(self: bool[3, 4], other: bool[4]) -> bool[3, 4]
-            Xor(self, other)
-        aten.bitwise_not.default(self: bool[2, 3]) -> bool[2, 3]
-            Not(self)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -9,7 +9,7 @@ use crate::ops::support::fill::filled;
 use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new("aten.block_diag.default", "block_diag(Tensor[] tensors) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::block_diag(Tensor[] tensors) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;

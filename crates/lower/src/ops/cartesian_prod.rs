@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new("aten.cartesian_prod.default", "cartesian_prod(Tensor[] tensors) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::cartesian_prod(Tensor[] tensors) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;

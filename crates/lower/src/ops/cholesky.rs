@@ -16,12 +16,11 @@ use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.cholesky_inverse.default", "cholesky_inverse(Tensor self, bool upper=False) -> Tensor", inverse),
-    Row::new("aten.cholesky_solve.default", "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", solve),
-    Row::new("aten.linalg_cholesky.default", "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", factor),
+    Row::new("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", inverse),
+    Row::new("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", solve),
+    Row::new("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", factor),
     Row::new(
-        "aten.linalg_cholesky_ex.default",
-        "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+        "aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
         factor,
     ),
 ];
@@ -118,123 +117,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.cholesky_inverse.default(self: f32[4, 4]) -> f32[4, 4]
-            t8 = Loop(4, None, f32[4, 4], body=(t1, t2, t3) {
-                t4 = Unsqueeze(t1, [0])
-                t5 = Gather(self, t4, axis=-1)
-                t6 = Div(Gather(t3, t4, axis=-2), Gather(t5, t4, axis=-2))
-                t7 = Sub(t3, Mul(Where(Greater([[0], [1], [2], [3]], t4), t5, 0.0), t6))
-                Identity(t2), Where(Equal([[0], [1], [2], [3]], t4), t6, t7)
-            })
-            Loop(4, None, t8, body=(t9, t10, t11) {
-                t12 = Sub([3], Unsqueeze(t9, [0]))
-                t13 = Gather(Transpose(self, perm=[1, 0]), t12, axis=-1)
-                t14 = Div(Gather(t11, t12, axis=-2), Gather(t13, t12, axis=-2))
-                t15 = Sub(t11, Mul(Where(Less([[0], [1], [2], [3]], t12), t13, 0.0), t14))
-                Identity(t10), Where(Equal([[0], [1], [2], [3]], t12), t14, t15)
-            })
-        aten.cholesky_inverse.default(self: f32[s0, s1, s1]) -> f32[s0, s1, s1]
-            t1 = Shape(self, start=1, end=2)
-            t2 = Squeeze(t1, [0])
-            t3 = Range(0, t2, 1)
-            t4 = Unsqueeze(t3, [1])
-            t5 = Expand(Cast(Equal(t4, t3), to=f32), Concat(Shape(self, start=0, end=1), t1, t1, axis=0))
-            t13 = Loop(t2, None, t5, body=(t6, t7, t8) {
-                t9 = Unsqueeze(t6, [0])
-                t10 = Gather(self, t9, axis=-1)
-                t11 = Div(Gather(t8, t9, axis=-2), Gather(t10, t9, axis=-2))
-                t12 = Where(Equal(t4, t9), t11, Sub(t8, Mul(Where(Greater(t4, t9), t10, 0.0), t11)))
-                Identity(t7), t12
-            })
-            Loop(t2, None, t13, body=(t14, t15, t16) {
-                t17 = Sub(Sub(t1, [1]), Unsqueeze(t14, [0]))
-                t18 = Gather(Transpose(self, perm=[0, 2, 1]), t17, axis=-1)
-                t19 = Div(Gather(t16, t17, axis=-2), Gather(t18, t17, axis=-2))
-                t20 = Where(Equal(t4, t17), t19, Sub(t16, Mul(Where(Less(t4, t17), t18, 0.0), t19)))
-                Identity(t15), t20
-            })
-        aten.cholesky_solve.default(self: f32[4, 2], input2: f32[4, 4]) -> f32[4, 2]
-            t8 = Loop(4, None, self, body=(t1, t2, t3) {
-                t4 = Unsqueeze(t1, [0])
-                t5 = Gather(input2, t4, axis=-1)
-                t6 = Div(Gather(t3, t4, axis=-2), Gather(t5, t4, axis=-2))
-                t7 = Sub(t3, Mul(Where(Greater([[0], [1], [2], [3]], t4), t5, 0.0), t6))
-                Identity(t2), Where(Equal([[0], [1], [2], [3]], t4), t6, t7)
-            })
-            Loop(4, None, t8, body=(t9, t10, t11) {
-                t12 = Sub([3], Unsqueeze(t9, [0]))
-                t13 = Gather(Transpose(input2, perm=[1, 0]), t12, axis=-1)
-                t14 = Div(Gather(t11, t12, axis=-2), Gather(t13, t12, axis=-2))
-                t15 = Sub(t11, Mul(Where(Less([[0], [1], [2], [3]], t12), t13, 0.0), t14))
-                Identity(t10), Where(Equal([[0], [1], [2], [3]], t12), t14, t15)
-            })
-        aten.cholesky_solve.default(self: f32[s0, s1, s2], input2: f32[s0, s1, s1]) -> f32[s0, s1, s2]
-            t1 = Shape(self, start=1, end=2)
-            t2 = Squeeze(t1, [0])
-            t3 = Unsqueeze(Range(0, t2, 1), [1])
-            t11 = Loop(t2, None, self, body=(t4, t5, t6) {
-                t7 = Unsqueeze(t4, [0])
-                t8 = Gather(input2, t7, axis=-1)
-                t9 = Div(Gather(t6, t7, axis=-2), Gather(t8, t7, axis=-2))
-                t10 = Where(Equal(t3, t7), t9, Sub(t6, Mul(Where(Greater(t3, t7), t8, 0.0), t9)))
-                Identity(t5), t10
-            })
-            Loop(t2, None, t11, body=(t12, t13, t14) {
-                t15 = Sub(Sub(t1, [1]), Unsqueeze(t12, [0]))
-                t16 = Gather(Transpose(input2, perm=[0, 2, 1]), t15, axis=-1)
-                t17 = Div(Gather(t14, t15, axis=-2), Gather(t16, t15, axis=-2))
-                t18 = Where(Equal(t3, t15), t17, Sub(t14, Mul(Where(Less(t3, t15), t16, 0.0), t17)))
-                Identity(t13), t18
-            })
-        aten.linalg_cholesky.default(self: f32[4, 4]) -> f32[4, 4]
-            t11, _ = Loop(4, None, self, 0, body=(t1, t2, t3, t4) {
-                t5 = Unsqueeze(t1, [0])
-                t6 = Gather(t3, t5, axis=-1)
-                t7 = Gather(t6, t5, axis=-2)
-                t8 = Where(GreaterOrEqual([[0], [1], [2], [3]], t5), Div(t6, Sqrt(t7)), 0.0)
-                t9 = Where(Equal([0, 1, 2, 3], t5), t8, Sub(t3, Mul(t8, Transpose(t8, perm=[1, 0]))))
-                t10 = Where(Squeeze(Greater(t7, 0.0), [-2, -1]), t4, Where(Equal(t4, 0), Add(t1, 1), t4))
-                Identity(t2), t9, t10
-            })
-            Trilu(t11, upper=0)
-        aten.linalg_cholesky.default(self: f32[s0, s1, s1]) -> f32[s0, s1, s1]
-            t1 = Squeeze(Shape(self, start=1, end=2), [0])
-            t2 = Range(0, t1, 1)
-            t13, _ = Loop(t1, None, self, ConstantOfShape(Shape(self, start=0, end=1), value=[0]), body=(t3, t4, t5, t6) {
-                t7 = Unsqueeze(t3, [0])
-                t8 = Gather(t5, t7, axis=-1)
-                t9 = Gather(t8, t7, axis=-2)
-                t10 = Where(GreaterOrEqual(Unsqueeze(t2, [1]), t7), Div(t8, Sqrt(t9)), 0.0)
-                t11 = Where(Equal(t2, t7), t10, Sub(t5, Mul(t10, Transpose(t10, perm=[0, 2, 1]))))
-                t12 = Where(Squeeze(Greater(t9, 0.0), [-2, -1]), t6, Where(Equal(t6, 0), Add(t3, 1), t6))
-                Identity(t4), t11, t12
-            })
-            Trilu(t13, upper=0)
-        aten.linalg_cholesky_ex.default(self: f32[4, 4]) -> (f32[4, 4], i32[])
-            t11, t12 = Loop(4, None, self, 0, body=(t1, t2, t3, t4) {
-                t5 = Unsqueeze(t1, [0])
-                t6 = Gather(t3, t5, axis=-1)
-                t7 = Gather(t6, t5, axis=-2)
-                t8 = Where(GreaterOrEqual([[0], [1], [2], [3]], t5), Div(t6, Sqrt(t7)), 0.0)
-                t9 = Where(Equal([0, 1, 2, 3], t5), t8, Sub(t3, Mul(t8, Transpose(t8, perm=[1, 0]))))
-                t10 = Where(Squeeze(Greater(t7, 0.0), [-2, -1]), t4, Where(Equal(t4, 0), Add(t1, 1), t4))
-                Identity(t2), t9, t10
-            })
-            Trilu(t11, upper=0), Cast(t12, to=i32)
-        aten.linalg_cholesky_ex.default(self: f32[s0, s1, s1]) -> (f32[s0, s1, s1], i32[s0])
-            t1 = Squeeze(Shape(self, start=1, end=2), [0])
-            t2 = Range(0, t1, 1)
-            t13, t14 = Loop(t1, None, self, ConstantOfShape(Shape(self, start=0, end=1), value=[0]), body=(t3, t4, t5, t6) {
-                t7 = Unsqueeze(t3, [0])
-                t8 = Gather(t5, t7, axis=-1)
-                t9 = Gather(t8, t7, axis=-2)
-                t10 = Where(GreaterOrEqual(Unsqueeze(t2, [1]), t7), Div(t8, Sqrt(t9)), 0.0)
-                t11 = Where(Equal(t2, t7), t10, Sub(t5, Mul(t10, Transpose(t10, perm=[0, 2, 1]))))
-                t12 = Where(Squeeze(Greater(t9, 0.0), [-2, -1]), t6, Where(Equal(t6, 0), Add(t3, 1), t6))
-                Identity(t4), t11, t12
-            })
-            Trilu(t13, upper=0), Cast(t14, to=i32)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -10,7 +10,7 @@ use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] =
-    &[Row::new("aten._chunk_cat.default", "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", lower)];
+    &[Row::new("aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;

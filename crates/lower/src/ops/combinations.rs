@@ -8,11 +8,8 @@ use crate::error::Result;
 use crate::literal::{Literal, Number};
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new(
-    "aten.combinations.default",
-    "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-    lower,
-)];
+pub static ROWS: &[Row] =
+    &[Row::new("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", lower)];
 
 /// Rows that are written as constants at most.
 const MOST_CHOICES: usize = 1 << 20;

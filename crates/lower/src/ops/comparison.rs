@@ -16,20 +16,11 @@ macro_rules! comparisons {
     ($($name:literal => $lower:expr),* $(,)?) => {
         pub static ROWS: &[Row] = &[
             $(
-                Row::new(
-                    concat!("aten.", $name, ".Scalar"),
-                    concat!($name, ".Scalar(Tensor self, Scalar other) -> Tensor"),
-                    $lower,
-                ),
-                Row::new(
-                    concat!("aten.", $name, ".Tensor"),
-                    concat!($name, ".Tensor(Tensor self, Tensor other) -> Tensor"),
-                    $lower,
-                ),
+                Row::new(concat!("aten::", $name, ".Scalar(Tensor self, Scalar other) -> Tensor"), $lower),
+                Row::new(concat!("aten::", $name, ".Tensor(Tensor self, Tensor other) -> Tensor"), $lower),
             )*
             Row::new(
-                "aten.isclose.default",
-                "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, \
+                "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, \
                  bool equal_nan=False) -> Tensor",
                 is_close,
             ),
@@ -107,55 +98,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.eq.Scalar(self: f64[5], other=1) -> bool[5]
-            Equal(self, 1.0:f64)
-        aten.eq.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Equal(self, other)
-        aten.ge.Scalar(self: f64[5], other=1) -> bool[5]
-            GreaterOrEqual(self, 1.0:f64)
-        aten.ge.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            GreaterOrEqual(self, other)
-        aten.greater.Scalar(self: f64[5], other=1) -> bool[5]
-            Greater(self, 1.0:f64)
-        aten.greater.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Greater(self, other)
-        aten.greater_equal.Scalar(self: f64[5], other=1) -> bool[5]
-            GreaterOrEqual(self, 1.0:f64)
-        aten.greater_equal.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            GreaterOrEqual(self, other)
-        aten.gt.Scalar(self: f64[5], other=1) -> bool[5]
-            Greater(self, 1.0:f64)
-        aten.gt.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Greater(self, other)
-        aten.le.Scalar(self: f64[5], other=1) -> bool[5]
-            LessOrEqual(self, 1.0:f64)
-        aten.le.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            LessOrEqual(self, other)
-        aten.less.Scalar(self: f64[5], other=1) -> bool[5]
-            Less(self, 1.0:f64)
-        aten.less.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Less(self, other)
-        aten.less_equal.Scalar(self: f64[5], other=1) -> bool[5]
-            LessOrEqual(self, 1.0:f64)
-        aten.less_equal.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            LessOrEqual(self, other)
-        aten.lt.Scalar(self: f64[5], other=1) -> bool[5]
-            Less(self, 1.0:f64)
-        aten.lt.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Less(self, other)
-        aten.ne.Scalar(self: f64[5], other=1) -> bool[5]
-            Not(Equal(self, 1.0:f64))
-        aten.ne.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Not(Equal(self, other))
-        aten.not_equal.Scalar(self: f64[5], other=1) -> bool[5]
-            Not(Equal(self, 1.0:f64))
-        aten.not_equal.Tensor(self: f32[3, 4], other: f32[4]) -> bool[3, 4]
-            Not(Equal(self, other))
-        aten.isclose.default(self: f32[8], other: f32[8]) -> bool[8]
-            t1 = Abs(Sub(self, other))
-            t2 = And(LessOrEqual(t1, Add(Mul(Abs(other), 1e-5), 1e-8)), Less(t1, inf))
-            Or(Equal(self, other), t2)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new("higher_order.cond", "", lower)];
+pub static ROWS: &[Row] = &[Row::new("higher_order.cond", lower)];
 
 enum Condition {
     Known(bool),

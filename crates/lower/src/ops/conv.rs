@@ -15,66 +15,54 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten.conv1d.default",
-        "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+        "aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
         plain,
     ),
     Row::new(
-        "aten.conv1d.padding",
-        "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+        "aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
         padded_by_name,
     ),
     Row::new(
-        "aten.conv2d.default",
-        "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+        "aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
         plain,
     ),
     Row::new(
-        "aten.conv2d.padding",
-        "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+        "aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
         padded_by_name,
     ),
     Row::new(
-        "aten.conv3d.default",
-        "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+        "aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
         plain,
     ),
     Row::new(
-        "aten.conv3d.padding",
-        "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+        "aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
         padded_by_name,
     ),
     Row::new(
-        "aten.convolution.default",
-        "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+        "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
         general,
     ),
     Row::new(
-        "aten._convolution.default",
-        "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+        "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
         general,
     ),
     Row::new(
-        "aten._convolution.deprecated",
-        "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
+        "aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
         general,
     ),
     Row::new(
-        "aten.conv_transpose1d.default",
-        "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor",
+        "aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor",
         transposed,
     ),
     Row::new(
-        "aten.conv_transpose2d.input",
-        "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor",
+        "aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor",
         transposed,
     ),
     Row::new(
-        "aten.conv_transpose3d.input",
-        "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+        "aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         transposed,
     ),
-    Row::new("aten.conv_tbc.default", "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", time_first),
+    Row::new("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", time_first),
 ];
 
 /// How many axes the kernel slides over.
@@ -237,43 +225,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.conv1d.default(input: f32[2, 4, 9], weight: param f32[6, 4, 3], bias: param f32[6]) -> f32[2, 6, 7]
-            Conv(input, weight, bias, kernel_shape=[3])
-        aten.conv1d.default(input: f32[s0, 4, s1], weight: param f32[4, 1, 3], bias: param f32[4], stride=[1], padding=[1], dilation=[2], groups=4) -> f32[s0, 4, s1 - 2]
-            Conv(input, weight, bias, kernel_shape=[3], dilations=[2], pads=[1, 1], group=4)
-        aten.conv1d.padding(input: f32[2, 4, 9], weight: param f32[6, 4, 3], bias: param f32[6], stride=[1], padding='same') -> f32[2, 6, 9]
-            Conv(input, weight, bias, kernel_shape=[3], pads=[1, 1])
-        aten.conv2d.default(input: f32[2, 4, 8, 9], weight: param f32[6, 4, 3, 2], bias: param f32[6]) -> f32[2, 6, 6, 8]
-            Conv(input, weight, bias, kernel_shape=[3, 2])
-        aten.conv2d.default(input: f32[s0, 4, s1, 9], weight: param f32[4, 1, 3, 2], bias: param f32[4], stride=[1, 2], padding=[1, 1], dilation=[2, 2], groups=4) -> f32[s0, 4, s1 - 2, 5]
-            Conv(input, weight, bias, kernel_shape=[3, 2], strides=[1, 2], dilations=[2, 2], pads=[1, 1, 1, 1], group=4)
-        aten.conv2d.padding(input: f32[2, 4, 8, 9], weight: param f32[6, 4, 3, 4], bias: param f32[6], stride=[1, 1], padding='same') -> f32[2, 6, 8, 9]
-            Conv(input, weight, bias, kernel_shape=[3, 4], pads=[1, 1, 1, 2])
-        aten.conv3d.default(input: f32[2, 4, 5, 6, 7], weight: param f32[6, 4, 3, 2, 3], bias: param f32[6]) -> f32[2, 6, 3, 5, 5]
-            Conv(input, weight, bias, kernel_shape=[3, 2, 3])
-        aten.conv3d.default(input: f32[s0, 4, s1, 6, 7], weight: param f32[4, 1, 3, 2, 3], bias: param f32[4], stride=[1, 2, 3], padding=[1, 1, 1], dilation=[2, 2, 2], groups=4) -> f32[s0, 4, s1 - 2, 3, 2]
-            Conv(input, weight, bias, kernel_shape=[3, 2, 3], strides=[1, 2, 3], dilations=[2, 2, 2], pads=[1, 1, 1, 1, 1, 1], group=4)
-        aten.conv3d.padding(input: f32[2, 4, 5, 6, 7], weight: param f32[6, 4, 3, 4, 2], bias: param f32[6], stride=[1, 1, 1], padding='same') -> f32[2, 6, 5, 6, 7]
-            Conv(input, weight, bias, kernel_shape=[3, 4, 2], pads=[1, 1, 0, 1, 2, 1])
-        aten.convolution.default(input: f32[2, 4, 8, 9], weight: param f32[6, 4, 3, 3], bias: param f32[6], stride=[1, 2], padding=[1, 1], dilation=[1, 1], transposed=False, output_padding=[0, 0], groups=1) -> f32[2, 6, 8, 5]
-            Conv(input, weight, bias, kernel_shape=[3, 3], strides=[1, 2], pads=[1, 1, 1, 1])
-        aten._convolution.default(input: f32[2, 4, 8], weight: param f32[6, 4, 3], bias: param f32[6], stride=[1], padding=[1], dilation=[1], transposed=False, output_padding=[0], groups=1, benchmark=False, deterministic=False, cudnn_enabled=True, allow_tf32=True) -> f32[2, 6, 8]
-            Conv(input, weight, bias, kernel_shape=[3], pads=[1, 1])
-        aten._convolution.deprecated(input: f32[2, 4, 8], weight: param f32[6, 4, 3], bias: param f32[6], stride=[1], padding=[1], dilation=[1], transposed=False, output_padding=[0], groups=1, benchmark=False, deterministic=False, cudnn_enabled=True) -> f32[2, 6, 8]
-            Conv(input, weight, bias, kernel_shape=[3], pads=[1, 1])
-        aten.conv_transpose1d.default(input: f32[2, 4, 5], weight: param f32[4, 3, 3], bias: param f32[3]) -> f32[2, 3, 7]
-            ConvTranspose(input, weight, bias, kernel_shape=[3])
-        aten.conv_transpose2d.input(input: f32[2, 4, 5, 4], weight: param f32[4, 3, 3, 2], bias: param f32[3]) -> f32[2, 3, 7, 5]
-            ConvTranspose(input, weight, bias, kernel_shape=[3, 2])
-        aten.conv_transpose2d.input(input: f32[s0, 4, s1, s2], weight: param f32[4, 3, 3, 3], bias: param f32[3], stride=[2, 2], padding=[1, 1], output_padding=[1, 1]) -> f32[s0, 3, 2*s1, 2*s2]
-            ConvTranspose(input, weight, bias, output_padding=[1, 1], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-        aten.conv_transpose3d.input(input: f32[2, 4, 5, 4, 3], weight: param f32[4, 3, 3, 2, 4], bias: param f32[3]) -> f32[2, 3, 7, 5, 6]
-            ConvTranspose(input, weight, bias, kernel_shape=[3, 2, 4])
-        aten.conv_tbc.default(self: f32[7, 2, 3], weight: param f32[3, 3, 5], bias: param f32[5], pad=1) -> f32[7, 2, 5]
-            t1 = Conv(Transpose(self, perm=[1, 2, 0]), weight.permute(2,1,0), bias, pads=[1, 1])
-            Transpose(t1, perm=[2, 0, 1])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::kernels::kernel_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] =
-    &[Row::new("aten.copy.default", "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lower)];
+    &[Row::new("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let out = cx.out()?;

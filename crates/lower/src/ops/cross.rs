@@ -8,8 +8,8 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.cross.default", "cross(Tensor self, Tensor other, int? dim=None) -> Tensor", lower),
-    Row::new("aten.linalg_cross.default", "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", lower),
+    Row::new("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", lower),
+    Row::new("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", lower),
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {

@@ -11,22 +11,13 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.cdist.default", "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", cdist),
+    Row::new("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", cdist),
+    Row::new("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", cdist),
     Row::new(
-        "aten._cdist_forward.default",
-        "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
-        cdist,
-    ),
-    Row::new(
-        "aten.pairwise_distance.default",
-        "pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
+        "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
         pairwise,
     ),
-    Row::new(
-        "aten.cosine_similarity.default",
-        "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-        cosine,
-    ),
+    Row::new("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", cosine),
 ];
 
 fn cdist(cx: &mut Context<'_, '_>) -> Result<Outputs> {

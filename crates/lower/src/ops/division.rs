@@ -19,45 +19,25 @@ use crate::ops::support::operands::{arithmetic_operands, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.div.Scalar", "div.Scalar(Tensor self, Scalar other) -> Tensor", div),
-    Row::new(
-        "aten.div.Scalar_mode",
-        "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-        div,
-    ),
-    Row::new("aten.div.Tensor", "div.Tensor(Tensor self, Tensor other) -> Tensor", div),
-    Row::new(
-        "aten.div.Tensor_mode",
-        "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-        div,
-    ),
-    Row::new("aten.divide.Scalar", "divide.Scalar(Tensor self, Scalar other) -> Tensor", div),
-    Row::new(
-        "aten.divide.Scalar_mode",
-        "divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-        div,
-    ),
-    Row::new("aten.divide.Tensor", "divide.Tensor(Tensor self, Tensor other) -> Tensor", div),
-    Row::new(
-        "aten.divide.Tensor_mode",
-        "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-        div,
-    ),
-    Row::new("aten.floor_divide.Scalar", "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", floor_divide),
+    Row::new("aten::div.Scalar(Tensor self, Scalar other) -> Tensor", div),
+    Row::new("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", div),
+    Row::new("aten::div.Tensor(Tensor self, Tensor other) -> Tensor", div),
+    Row::new("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", div),
+    Row::new("aten::divide.Scalar(Tensor self, Scalar other) -> Tensor", div),
+    Row::new("aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", div),
+    Row::new("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor", div),
+    Row::new("aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", div),
+    Row::new("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor", floor_divide),
     // What an in-place `floor_divide_` becomes; PyTorch has no schema for it.
-    Row::new("aten.floor_divide.Tensor", "", floor_divide),
-    Row::new("aten.floor_divide.default", "floor_divide(Tensor self, Tensor other) -> Tensor", floor_divide),
-    Row::new("aten.fmod.Scalar", "fmod.Scalar(Tensor self, Scalar other) -> Tensor", fmod),
-    Row::new("aten.fmod.Tensor", "fmod.Tensor(Tensor self, Tensor other) -> Tensor", fmod),
-    Row::new("aten.remainder.Scalar", "remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder),
-    Row::new(
-        "aten.remainder.Scalar_Tensor",
-        "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-        remainder,
-    ),
-    Row::new("aten.remainder.Tensor", "remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder),
-    Row::new("aten.true_divide.Scalar", "true_divide.Scalar(Tensor self, Scalar other) -> Tensor", div),
-    Row::new("aten.true_divide.Tensor", "true_divide.Tensor(Tensor self, Tensor other) -> Tensor", div),
+    Row::new("aten.floor_divide.Tensor", floor_divide),
+    Row::new("aten::floor_divide(Tensor self, Tensor other) -> Tensor", floor_divide),
+    Row::new("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", fmod),
+    Row::new("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", fmod),
+    Row::new("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor", remainder),
+    Row::new("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", remainder),
+    Row::new("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", remainder),
+    Row::new("aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor", div),
+    Row::new("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor", div),
 ];
 
 fn div(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -182,48 +162,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.div.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
-            Div(self, 3.0)
-        aten.div.Scalar_mode(self: f32[7], other=2, rounding_mode='floor') -> f32[7]
-            Floor(Div(self, 2.0))
-        aten.div.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            Div(self, other)
-        aten.div.Tensor_mode(self: i64[3, 4], other: i64[4], rounding_mode='floor') -> i64[3, 4]
-            Div(Sub(self, Mod(self, other)), other)
-        aten.divide.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
-            Div(self, 3.0)
-        aten.divide.Scalar_mode(self: f32[7], other=2, rounding_mode='floor') -> f32[7]
-            Floor(Div(self, 2.0))
-        aten.divide.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            Div(self, other)
-        aten.divide.Tensor_mode(self: i64[3, 4], other: i64[4], rounding_mode='floor') -> i64[3, 4]
-            Div(Sub(self, Mod(self, other)), other)
-        aten.floor_divide.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
-            Div(Sub(self, Mod(self, 3)), 3)
-        aten.floor_divide.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
-            Div(Sub(self, Mod(self, other)), other)
-        aten.floor_divide.default(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
-            Div(Sub(self, Mod(self, other)), other)
-        aten.floor_divide.default(self: i64[s0, 4], other=4) -> i64[s0, 4]
-            Div(Sub(self, Mod(self, 4)), 4)
-        aten.fmod.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
-            Mod(self, 3, fmod=1)
-        aten.fmod.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
-            Mod(self, other, fmod=1)
-        aten.remainder.Scalar(self: i64[3, 4], other=3) -> i64[3, 4]
-            Mod(self, 3)
-        aten.remainder.Scalar_Tensor(self=7, other: i64[4]) -> i64[4]
-            Mod(7, other)
-        aten.remainder.Tensor(self: i64[3, 4], other: i64[4]) -> i64[3, 4]
-            Mod(self, other)
-        aten.remainder.Tensor(self: f32[s0, 4], other: f32[4]) -> f32[s0, 4]
-            t1 = Mod(self, other, fmod=1)
-            Where(Less(Mul(t1, other), 0.0), Add(t1, other), t1)
-        aten.true_divide.Scalar(self: f32[2, 3], other=3) -> f32[2, 3]
-            Div(self, 3.0)
-        aten.true_divide.Tensor(self: f32[2, 3], other: f32[3]) -> f32[2, 3]
-            Div(self, other)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

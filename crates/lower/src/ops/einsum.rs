@@ -15,18 +15,10 @@ use crate::ir::{Attr, ValueId};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.einsum.default", "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", einsum),
-    Row::new(
-        "aten.tensordot.default",
-        "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
-        tensordot,
-    ),
-    Row::new("aten.inner.default", "inner(Tensor self, Tensor other) -> Tensor", inner),
-    Row::new(
-        "aten.bilinear.default",
-        "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
-        bilinear,
-    ),
+    Row::new("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", einsum),
+    Row::new("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", tensordot),
+    Row::new("aten::inner(Tensor self, Tensor other) -> Tensor", inner),
+    Row::new("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", bilinear),
 ];
 
 fn einsum(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -218,24 +210,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.einsum.default(equation='ij,jk->ik', tensors: [f32[2, 3], f32[3, 4]]) -> f32[2, 4]
-            MatMul(tensors_0, tensors_1)
-        aten.einsum.default(equation='bshd,bthd->bhst', tensors: [f32[s0, s1, 4, 5], f32[s0, s2, 4, 5]]) -> f32[s0, 4, s1, s2]
-            MatMul(Transpose(tensors_0, perm=[0, 2, 1, 3]), Transpose(tensors_1, perm=[0, 2, 3, 1]))
-        aten.tensordot.default(self: f32[2, 3, 4], other: f32[4, 3, 5], dims_self=[1, 2], dims_other=[1, 0]) -> f32[2, 5]
-            MatMul(Reshape(self, [2, 12]), Reshape(Transpose(other, perm=[1, 0, 2]), [12, 5]))
-        aten.inner.default(self: f32[2, 3], other: f32[4, 3]) -> f32[2, 4]
-            MatMul(self, Transpose(other, perm=[1, 0]))
-        aten.bilinear.default(input1: f32[2, 3], input2: f32[2, 5], weight: param f32[4, 3, 5], bias: param f32[4]) -> f32[2, 4]
-            t1 = Reshape(MatMul(input1, Reshape(weight.permute(1,0,2), [3, 20])), [2, 4, 5])
-            t2 = MatMul(Unsqueeze(input2, [1]), Transpose(t1, perm=[0, 2, 1]))
-            Add(Squeeze(t2, [-2]), bias)
-        aten.bilinear.default(input1: f32[s0, 6, 3], input2: f32[s0, 6, 5], weight: param f32[4, 3, 5]) -> f32[s0, 6, 4]
-            t1 = Reshape(MatMul(input1, Reshape(weight.permute(1,0,2), [3, 20])), [-1, 6, 4, 5])
-            t2 = MatMul(Unsqueeze(input2, [2]), Transpose(t1, perm=[0, 1, 3, 2]))
-            Squeeze(t2, [-2])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     fn labels(text: &str) -> Vec<Label> {

@@ -12,12 +12,9 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
-const SCHEMA: &str = "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor";
+const SCHEMA: &str = "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor";
 
-pub static ROWS: &[Row] = &[
-    Row::new("aten.embedding_dense_backward.default", SCHEMA, multiply),
-    Row::new("aten.embedding_dense_backward.default", SCHEMA, scatter).since(16),
-];
+pub static ROWS: &[Row] = &[Row::new(SCHEMA, multiply), Row::new(SCHEMA, scatter).since(16)];
 
 /// What both forms start from.
 struct Lookups {

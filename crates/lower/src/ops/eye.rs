@@ -11,13 +11,11 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten.eye.default",
-        "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         lower,
     ),
     Row::new(
-        "aten.eye.m",
-        "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         lower,
     ),
 ];

@@ -14,97 +14,67 @@ use crate::literal::{Literal, Number};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.fft_fft.default", "fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::Forward)
     }),
-    Row::new("aten.fft_ifft.default", "fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::Inverse)
     }),
-    Row::new("aten.fft_rfft.default", "fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::FromReal)
     }),
-    Row::new("aten.fft_irfft.default", "fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::ToReal)
     }),
-    Row::new(
-        "aten.fft_fft2.default",
-        "fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::Forward),
-    ),
-    Row::new(
-        "aten.fft_ifft2.default",
-        "fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::Inverse),
-    ),
-    Row::new(
-        "aten.fft_rfft2.default",
-        "fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::FromReal),
-    ),
-    Row::new(
-        "aten.fft_irfft2.default",
-        "fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::ToReal),
-    ),
-    Row::new(
-        "aten.fft_fftn.default",
-        "fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::Forward),
-    ),
-    Row::new(
-        "aten.fft_ifftn.default",
-        "fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::Inverse),
-    ),
-    Row::new(
-        "aten.fft_rfftn.default",
-        "fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::FromReal),
-    ),
-    Row::new(
-        "aten.fft_irfftn.default",
-        "fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::ToReal),
-    ),
-    Row::new("aten.fft_hfft.default", "fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::Forward)
+    }),
+    Row::new("aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::Inverse)
+    }),
+    Row::new("aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::FromReal)
+    }),
+    Row::new("aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::ToReal)
+    }),
+    Row::new("aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::Forward)
+    }),
+    Row::new("aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::Inverse)
+    }),
+    Row::new("aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::FromReal)
+    }),
+    Row::new("aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::ToReal)
+    }),
+    Row::new("aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::HermitianToReal)
     }),
-    Row::new("aten.fft_ihfft.default", "fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
+    Row::new("aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", |cx| {
         one_axis(cx, Kind::HermitianFromReal)
     }),
+    Row::new("aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::HermitianToReal)
+    }),
+    Row::new("aten::fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::HermitianFromReal)
+    }),
+    Row::new("aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::HermitianToReal)
+    }),
+    Row::new("aten::fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", |cx| {
+        many_axes(cx, Kind::HermitianFromReal)
+    }),
+    Row::new("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", real_to_complex),
     Row::new(
-        "aten.fft_hfft2.default",
-        "fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::HermitianToReal),
-    ),
-    Row::new(
-        "aten.fft_ihfft2.default",
-        "fft_ihfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::HermitianFromReal),
-    ),
-    Row::new(
-        "aten.fft_hfftn.default",
-        "fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::HermitianToReal),
-    ),
-    Row::new(
-        "aten.fft_ihfftn.default",
-        "fft_ihfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
-        |cx| many_axes(cx, Kind::HermitianFromReal),
-    ),
-    Row::new(
-        "aten._fft_r2c.default",
-        "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
-        real_to_complex,
-    ),
-    Row::new(
-        "aten._fft_c2r.default",
-        "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
+        "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
         complex_to_real,
     ),
     Row::new(
-        "aten._fft_c2c.default",
-        "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
+        "aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
         complex_to_complex,
     ),
 ];
@@ -426,65 +396,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.fft_fft.default(self: c64[3, 8]) -> c64[3, 8]
-            DFT(self, None, 1)
-        aten.fft_ifft.default(self: c64[3, 6], n=None, dim=0) -> c64[3, 6]
-            Mul(DFT(Mul(self, [1.0, -1.0]), None, 0), [0.33333334, -0.33333334])
-        aten.fft_rfft.default(self: f32[3, 7]) -> c64[3, 4]
-            Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [4], [1])
-        aten.fft_irfft.default(self: c64[3, 5]) -> f32[3, 8]
-            t1 = Mul(self, [1.0, -1.0])
-            t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
-            Mul(Gather(DFT(t2, None, 1), 0, axis=-1), 0.125)
-        aten.fft_fft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 6]
-            DFT(DFT(Unsqueeze(self, [-1]), None, 1), None, 2)
-        aten.fft_ifft2.default(self: c64[2, 4, 6]) -> c64[2, 4, 6]
-            Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 1), None, 2), [0.041666668, -0.041666668])
-        aten.fft_rfft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
-        aten.fft_irfft2.default(self: c64[2, 4, 4]) -> f32[2, 4, 6]
-            t1 = DFT(Mul(self, [1.0, -1.0]), None, 1)
-            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
-            Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.041666668)
-        aten.fft_fftn.default(self: f32[2, 4, 6], s=None, dim=[1, 2]) -> c64[2, 4, 6]
-            DFT(DFT(Unsqueeze(self, [-1]), None, 1), None, 2)
-        aten.fft_ifftn.default(self: c64[2, 4, 6], s=None, dim=[0, 2]) -> c64[2, 4, 6]
-            Mul(DFT(DFT(Mul(self, [1.0, -1.0]), None, 0), None, 2), [0.083333336, -0.083333336])
-        aten.fft_rfftn.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
-            DFT(t1, None, 0)
-        aten.fft_irfftn.default(self: c64[2, 4, 4], s=[4, 5]) -> f32[2, 4, 5]
-            t1 = DFT(Mul(Slice(self, [0], [3], [2]), [1.0, -1.0]), None, 1)
-            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
-            Mul(Gather(DFT(t2, None, 2), 0, axis=-1), 0.05)
-        aten.fft_hfft.default(self: c64[3, 5]) -> f32[3, 8]
-            t1 = Concat(self, Mul(Slice(self, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
-            Gather(DFT(t1, None, 1), 0, axis=-1)
-        aten.fft_ihfft.default(self: f32[3, 7]) -> c64[3, 4]
-            Mul(Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [4], [1]), [0.14285715, -0.14285715])
-        aten.fft_hfft2.default(self: c64[2, 4, 4]) -> f32[2, 4, 6]
-            t1 = DFT(self, None, 1)
-            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
-            Gather(DFT(t2, None, 2), 0, axis=-1)
-        aten.fft_ihfft2.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
-            Mul(t1, [0.041666668, -0.041666668])
-        aten.fft_hfftn.default(self: c64[2, 4, 4], s=[4, 5]) -> f32[2, 4, 5]
-            t1 = DFT(Slice(self, [0], [3], [2]), None, 1)
-            t2 = Concat(t1, Mul(Slice(t1, [2], [0], [2], [-1]), [1.0, -1.0]), axis=2)
-            Gather(DFT(t2, None, 2), 0, axis=-1)
-        aten.fft_ihfftn.default(self: f32[2, 4, 6]) -> c64[2, 4, 4]
-            t1 = DFT(Slice(DFT(Unsqueeze(self, [-1]), None, 2), [0], [4], [2]), None, 1)
-            Mul(DFT(t1, None, 0), [0.020833334, -0.020833334])
-        aten._fft_r2c.default(self: f32[3, 8], dim=[1], normalization=0, onesided=True) -> c64[3, 5]
-            Slice(DFT(Unsqueeze(self, [-1]), None, 1), [0], [5], [1])
-        aten._fft_c2r.default(self: c64[3, 5], dim=[1], normalization=2, last_dim_size=8) -> f32[3, 8]
-            t1 = Mul(self, [1.0, -1.0])
-            t2 = Concat(t1, Mul(Slice(t1, [3], [0], [1], [-1]), [1.0, -1.0]), axis=1)
-            Mul(Gather(DFT(t2, None, 1), 0, axis=-1), 0.125)
-        aten._fft_c2c.default(self: c64[3, 8], dim=[0, 1], normalization=0, forward=True) -> c64[3, 8]
-            DFT(DFT(self, None, 0), None, 1)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -12,7 +12,7 @@ use crate::ops::support::operands::operand;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] =
-    &[Row::new("aten.frexp.Tensor", "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", lower)];
+    &[Row::new("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.meta("self")?.dtype;

@@ -13,12 +13,9 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
-const GELU: &str = "gelu(Tensor self, *, str approximate=\"none\") -> Tensor";
+const GELU: &str = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor";
 
-pub static ROWS: &[Row] = &[
-    Row::new("aten.gelu.default", GELU, |cx| lower(cx, false)),
-    Row::new("aten.gelu.default", GELU, |cx| lower(cx, true)).since(20),
-];
+pub static ROWS: &[Row] = &[Row::new(GELU, |cx| lower(cx, false)), Row::new(GELU, |cx| lower(cx, true)).since(20)];
 
 fn lower(cx: &mut Context<'_, '_>, has_operator: bool) -> Result<Outputs> {
     let by_tanh = match cx.str_opt("approximate")?.as_deref() {

@@ -11,39 +11,29 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", uniform),
     Row::new(
-        "aten.gradient.array",
-        "gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]",
+        "aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]",
         uniform,
     ),
     Row::new(
-        "aten.gradient.scalararray",
-        "gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]",
+        "aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]",
         uniform,
     ),
     Row::new(
-        "aten.gradient.scalarint",
-        "gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]",
-        uniform,
-    ),
-    Row::new(
-        "aten.gradient.scalarrayarray",
-        "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
+        "aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
         uniform_each,
     ),
     Row::new(
-        "aten.gradient.scalarrayint",
-        "gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
+        "aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
         uniform_each,
     ),
     Row::new(
-        "aten.gradient.tensorarray",
-        "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
+        "aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
         by_coordinates,
     ),
     Row::new(
-        "aten.gradient.tensorarrayint",
-        "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
+        "aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
         by_coordinates,
     ),
 ];
@@ -206,93 +196,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.gradient.array(self: f32[4, 3, 5], dim=[1, -1]) -> [f32[4, 3, 5], f32[4, 3, 5]]
-            t1 = Sub(Slice(self, [2], [max], [1]), Slice(self, [0], [-2], [1]))
-            t2 = Sub(Slice(self, [-1], [max], [1]), Slice(self, [-2], [-1], [1]))
-            t3 = Concat(Sub(Slice(self, [1], [2], [1]), Slice(self, [0], [1], [1])), Div(t1, 2.0), t2, axis=1)
-            t4 = Sub(Slice(self, [2], [max], [2]), Slice(self, [0], [-2], [2]))
-            t5 = Sub(Slice(self, [-1], [max], [2]), Slice(self, [-2], [-1], [2]))
-            t6 = Concat(Sub(Slice(self, [1], [2], [2]), Slice(self, [0], [1], [2])), Div(t4, 2.0), t5, axis=2)
-            t3, t6
-        aten.gradient.scalararray(self: f32[4, 3, 5], spacing=2, dim=[2, 0]) -> [f32[4, 3, 5], f32[4, 3, 5]]
-            t1 = Sub(Slice(self, [2], [max], [2]), Slice(self, [0], [-2], [2]))
-            t2 = Div(Sub(Slice(self, [1], [2], [2]), Slice(self, [0], [1], [2])), 2.0)
-            t3 = Sub(Slice(self, [-1], [max], [2]), Slice(self, [-2], [-1], [2]))
-            t4 = Sub(Slice(self, [2], [max], [0]), Slice(self, [0], [-2], [0]))
-            t5 = Div(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), 2.0)
-            t6 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            Concat(t2, Div(t1, 4.0), Div(t3, 2.0), axis=2), Concat(t5, Div(t4, 4.0), Div(t6, 2.0), axis=0)
-        aten.gradient.scalarint(self: f32[4, 5]) -> [f32[4, 5], f32[4, 5]]
-            t1 = Sub(Slice(self, [2], [max], [0]), Slice(self, [0], [-2], [0]))
-            t2 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            t3 = Concat(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), Div(t1, 2.0), t2, axis=0)
-            t4 = Sub(Slice(self, [2], [max], [1]), Slice(self, [0], [-2], [1]))
-            t5 = Sub(Slice(self, [-1], [max], [1]), Slice(self, [-2], [-1], [1]))
-            t6 = Concat(Sub(Slice(self, [1], [2], [1]), Slice(self, [0], [1], [1])), Div(t4, 2.0), t5, axis=1)
-            t3, t6
-        aten.gradient.scalarrayarray(self: f32[4, 3, 5], spacing=[0.5, 3.0], dim=[0, 2]) -> [f32[4, 3, 5], f32[4, 3, 5]]
-            t1 = Sub(Slice(self, [2], [max], [0]), Slice(self, [0], [-2], [0]))
-            t2 = Div(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), 0.5)
-            t3 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            t4 = Sub(Slice(self, [2], [max], [2]), Slice(self, [0], [-2], [2]))
-            t5 = Div(Sub(Slice(self, [1], [2], [2]), Slice(self, [0], [1], [2])), 3.0)
-            t6 = Sub(Slice(self, [-1], [max], [2]), Slice(self, [-2], [-1], [2]))
-            Concat(t2, t1, Div(t3, 0.5), axis=0), Concat(t5, Div(t4, 6.0), Div(t6, 3.0), axis=2)
-        aten.gradient.scalarrayint(self: f32[4, 5], spacing=[0.5, 2.0]) -> [f32[4, 5], f32[4, 5]]
-            t1 = Sub(Slice(self, [2], [max], [0]), Slice(self, [0], [-2], [0]))
-            t2 = Div(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), 0.5)
-            t3 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            t4 = Sub(Slice(self, [2], [max], [1]), Slice(self, [0], [-2], [1]))
-            t5 = Div(Sub(Slice(self, [1], [2], [1]), Slice(self, [0], [1], [1])), 2.0)
-            t6 = Sub(Slice(self, [-1], [max], [1]), Slice(self, [-2], [-1], [1]))
-            Concat(t2, t1, Div(t3, 0.5), axis=0), Concat(t5, Div(t4, 4.0), Div(t6, 2.0), axis=1)
-        aten.gradient.tensorarray(self: f32[4, 3, 5], spacing: [f32[4], f32[5]], dim=[0, 2]) -> [f32[4, 3, 5], f32[4, 3, 5]]
-            t1 = Unsqueeze(spacing_0, [1, 2])
-            t2 = Sub(Slice(t1, [1], [max], [0]), Slice(t1, [0], [-1], [0]))
-            t3 = Slice(t2, [0], [-1], [0])
-            t4 = Slice(t2, [1], [max], [0])
-            t5 = Add(t3, t4)
-            t6 = Mul(Slice(self, [1], [-1], [0]), Div(Sub(t4, t3), Mul(t3, t4)))
-            t7 = Add(Mul(Slice(self, [0], [-2], [0]), Neg(Div(t4, Mul(t3, t5)))), t6)
-            t8 = Add(t7, Mul(Slice(self, [2], [max], [0]), Div(t3, Mul(t4, t5))))
-            t9 = Div(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), Slice(t2, [0], [1], [0]))
-            t10 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            t11 = Concat(t9, t8, Div(t10, Slice(t2, [-1], [max], [0])), axis=0)
-            t12 = Sub(Slice(spacing_1, [1], [max], [0]), Slice(spacing_1, [0], [-1], [0]))
-            t13 = Slice(t12, [0], [-1], [0])
-            t14 = Slice(t12, [1], [max], [0])
-            t15 = Add(t13, t14)
-            t16 = Mul(Slice(self, [0], [-2], [2]), Neg(Div(t14, Mul(t13, t15))))
-            t17 = Mul(Slice(self, [1], [-1], [2]), Div(Sub(t14, t13), Mul(t13, t14)))
-            t18 = Add(Add(t16, t17), Mul(Slice(self, [2], [max], [2]), Div(t13, Mul(t14, t15))))
-            t19 = Div(Sub(Slice(self, [1], [2], [2]), Slice(self, [0], [1], [2])), Slice(t12, [0], [1], [0]))
-            t20 = Sub(Slice(self, [-1], [max], [2]), Slice(self, [-2], [-1], [2]))
-            t21 = Concat(t19, t18, Div(t20, Slice(t12, [-1], [max], [0])), axis=2)
-            t11, t21
-        aten.gradient.tensorarrayint(self: f32[4, 5], spacing: [f32[4], f32[5]]) -> [f32[4, 5], f32[4, 5]]
-            t1 = Unsqueeze(spacing_0, [1])
-            t2 = Sub(Slice(t1, [1], [max], [0]), Slice(t1, [0], [-1], [0]))
-            t3 = Slice(t2, [0], [-1], [0])
-            t4 = Slice(t2, [1], [max], [0])
-            t5 = Add(t3, t4)
-            t6 = Mul(Slice(self, [1], [-1], [0]), Div(Sub(t4, t3), Mul(t3, t4)))
-            t7 = Add(Mul(Slice(self, [0], [-2], [0]), Neg(Div(t4, Mul(t3, t5)))), t6)
-            t8 = Add(t7, Mul(Slice(self, [2], [max], [0]), Div(t3, Mul(t4, t5))))
-            t9 = Div(Sub(Slice(self, [1], [2], [0]), Slice(self, [0], [1], [0])), Slice(t2, [0], [1], [0]))
-            t10 = Sub(Slice(self, [-1], [max], [0]), Slice(self, [-2], [-1], [0]))
-            t11 = Concat(t9, t8, Div(t10, Slice(t2, [-1], [max], [0])), axis=0)
-            t12 = Sub(Slice(spacing_1, [1], [max], [0]), Slice(spacing_1, [0], [-1], [0]))
-            t13 = Slice(t12, [0], [-1], [0])
-            t14 = Slice(t12, [1], [max], [0])
-            t15 = Add(t13, t14)
-            t16 = Mul(Slice(self, [0], [-2], [1]), Neg(Div(t14, Mul(t13, t15))))
-            t17 = Mul(Slice(self, [1], [-1], [1]), Div(Sub(t14, t13), Mul(t13, t14)))
-            t18 = Add(Add(t16, t17), Mul(Slice(self, [2], [max], [1]), Div(t13, Mul(t14, t15))))
-            t19 = Div(Sub(Slice(self, [1], [2], [1]), Slice(self, [0], [1], [1])), Slice(t12, [0], [1], [0]))
-            t20 = Sub(Slice(self, [-1], [max], [1]), Slice(self, [-2], [-1], [1]))
-            t21 = Concat(t19, t18, Div(t20, Slice(t12, [-1], [max], [0])), axis=1)
-            t11, t21
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -12,17 +12,17 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
-const ANY: &str = "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
-const IMAGE: &str = "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
-const VOLUME: &str = "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
+const ANY: &str = "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
+const IMAGE: &str = "aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
+const VOLUME: &str = "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.grid_sampler.default", ANY, composed),
-    Row::new("aten.grid_sampler.default", ANY, lower).since(16),
-    Row::new("aten.grid_sampler_2d.default", IMAGE, composed),
-    Row::new("aten.grid_sampler_2d.default", IMAGE, lower).since(16),
-    Row::new("aten.grid_sampler_3d.default", VOLUME, composed),
-    Row::new("aten.grid_sampler_3d.default", VOLUME, lower).since(20),
+    Row::new(ANY, composed),
+    Row::new(ANY, lower).since(16),
+    Row::new(IMAGE, composed),
+    Row::new(IMAGE, lower).since(16),
+    Row::new(VOLUME, composed),
+    Row::new(VOLUME, lower).since(20),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,147 +278,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.grid_sampler.default(input: f32[2, 3, 5, 6], grid: f32[2, 4, 7, 2], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 4, 7]
-            GridSample(input, grid, mode=linear, padding_mode=zeros, align_corners=0)
-        aten.grid_sampler.default(input: f32[2, 3, 5, 6], grid: f32[2, 4, 7, 2], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 4, 7] at opset 15
-            t1 = Reshape(input, [2, 3, 30])
-            t2 = Reshape(grid, [2, 28, 2])
-            t3 = Div(Sub(Mul(Add(Gather(t2, 1, axis=2), 1.0), [5.0]), 1.0), 2.0)
-            t4 = Floor(t3)
-            t5 = Add(t4, 1.0)
-            t6 = Sub(t3, t4)
-            t7 = Sub(t5, t3)
-            t8 = Min(Max(t4, 0.0), [4.0])
-            t9 = Equal(t8, t4)
-            t10 = Min(Max(t5, 0.0), [4.0])
-            t11 = Equal(t10, t5)
-            t12 = Div(Sub(Mul(Add(Gather(t2, 0, axis=2), 1.0), [6.0]), 1.0), 2.0)
-            t13 = Floor(t12)
-            t14 = Add(t13, 1.0)
-            t15 = Sub(t12, t13)
-            t16 = Sub(t14, t12)
-            t17 = Min(Max(t13, 0.0), [5.0])
-            t18 = Equal(t17, t13)
-            t19 = Min(Max(t14, 0.0), [5.0])
-            t20 = Equal(t19, t14)
-            t21 = Cast(t17, to=i64)
-            t22 = Mul(Cast(t8, to=i64), [6])
-            t23 = GatherElements(t1, Expand(Unsqueeze(Add(t22, t21), [1]), [2, 3, 28]), axis=2)
-            t24 = Where(Unsqueeze(And(t9, t18), [1]), Mul(t23, Unsqueeze(Mul(t7, t16), [1])), 0.0)
-            t25 = Mul(Cast(t10, to=i64), [6])
-            t26 = GatherElements(t1, Expand(Unsqueeze(Add(t25, t21), [1]), [2, 3, 28]), axis=2)
-            t27 = Where(Unsqueeze(And(t11, t18), [1]), Mul(t26, Unsqueeze(Mul(t6, t16), [1])), 0.0)
-            t28 = Cast(t19, to=i64)
-            t29 = GatherElements(t1, Expand(Unsqueeze(Add(t22, t28), [1]), [2, 3, 28]), axis=2)
-            t30 = Where(Unsqueeze(And(t9, t20), [1]), Mul(t29, Unsqueeze(Mul(t7, t15), [1])), 0.0)
-            t31 = GatherElements(t1, Expand(Unsqueeze(Add(t25, t28), [1]), [2, 3, 28]), axis=2)
-            t32 = Where(Unsqueeze(And(t11, t20), [1]), Mul(t31, Unsqueeze(Mul(t6, t15), [1])), 0.0)
-            Reshape(Add(Add(Add(t24, t27), t30), t32), [2, 3, 4, 7])
-        aten.grid_sampler_2d.default(input: f32[2, 3, 5, 6], grid: f32[2, 4, 7, 2], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 4, 7]
-            GridSample(input, grid, mode=linear, padding_mode=zeros, align_corners=0)
-        aten.grid_sampler_2d.default(input: f32[2, 3, 5, 6], grid: f32[2, 4, 7, 2], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 4, 7] at opset 15
-            t1 = Reshape(input, [2, 3, 30])
-            t2 = Reshape(grid, [2, 28, 2])
-            t3 = Div(Sub(Mul(Add(Gather(t2, 1, axis=2), 1.0), [5.0]), 1.0), 2.0)
-            t4 = Floor(t3)
-            t5 = Add(t4, 1.0)
-            t6 = Sub(t3, t4)
-            t7 = Sub(t5, t3)
-            t8 = Min(Max(t4, 0.0), [4.0])
-            t9 = Equal(t8, t4)
-            t10 = Min(Max(t5, 0.0), [4.0])
-            t11 = Equal(t10, t5)
-            t12 = Div(Sub(Mul(Add(Gather(t2, 0, axis=2), 1.0), [6.0]), 1.0), 2.0)
-            t13 = Floor(t12)
-            t14 = Add(t13, 1.0)
-            t15 = Sub(t12, t13)
-            t16 = Sub(t14, t12)
-            t17 = Min(Max(t13, 0.0), [5.0])
-            t18 = Equal(t17, t13)
-            t19 = Min(Max(t14, 0.0), [5.0])
-            t20 = Equal(t19, t14)
-            t21 = Cast(t17, to=i64)
-            t22 = Mul(Cast(t8, to=i64), [6])
-            t23 = GatherElements(t1, Expand(Unsqueeze(Add(t22, t21), [1]), [2, 3, 28]), axis=2)
-            t24 = Where(Unsqueeze(And(t9, t18), [1]), Mul(t23, Unsqueeze(Mul(t7, t16), [1])), 0.0)
-            t25 = Mul(Cast(t10, to=i64), [6])
-            t26 = GatherElements(t1, Expand(Unsqueeze(Add(t25, t21), [1]), [2, 3, 28]), axis=2)
-            t27 = Where(Unsqueeze(And(t11, t18), [1]), Mul(t26, Unsqueeze(Mul(t6, t16), [1])), 0.0)
-            t28 = Cast(t19, to=i64)
-            t29 = GatherElements(t1, Expand(Unsqueeze(Add(t22, t28), [1]), [2, 3, 28]), axis=2)
-            t30 = Where(Unsqueeze(And(t9, t20), [1]), Mul(t29, Unsqueeze(Mul(t7, t15), [1])), 0.0)
-            t31 = GatherElements(t1, Expand(Unsqueeze(Add(t25, t28), [1]), [2, 3, 28]), axis=2)
-            t32 = Where(Unsqueeze(And(t11, t20), [1]), Mul(t31, Unsqueeze(Mul(t6, t15), [1])), 0.0)
-            Reshape(Add(Add(Add(t24, t27), t30), t32), [2, 3, 4, 7])
-        aten.grid_sampler_3d.default(input: f32[2, 3, 4, 5, 6], grid: f32[2, 3, 4, 5, 3], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 3, 4, 5]
-            GridSample(input, grid, mode=linear, padding_mode=zeros, align_corners=0)
-        aten.grid_sampler_3d.default(input: f32[2, 3, 4, 5, 6], grid: f32[2, 3, 4, 5, 3], interpolation_mode=0, padding_mode=0, align_corners=False) -> f32[2, 3, 3, 4, 5] at opset 19
-            t1 = Reshape(input, [2, 3, 120])
-            t2 = Reshape(grid, [2, 60, 3])
-            t3 = Div(Sub(Mul(Add(Gather(t2, 2, axis=2), 1.0), [4.0]), 1.0), 2.0)
-            t4 = Floor(t3)
-            t5 = Add(t4, 1.0)
-            t6 = Sub(t3, t4)
-            t7 = Sub(t5, t3)
-            t8 = Min(Max(t4, 0.0), [3.0])
-            t9 = Equal(t8, t4)
-            t10 = Min(Max(t5, 0.0), [3.0])
-            t11 = Equal(t10, t5)
-            t12 = Div(Sub(Mul(Add(Gather(t2, 1, axis=2), 1.0), [5.0]), 1.0), 2.0)
-            t13 = Floor(t12)
-            t14 = Add(t13, 1.0)
-            t15 = Sub(t12, t13)
-            t16 = Sub(t14, t12)
-            t17 = Min(Max(t13, 0.0), [4.0])
-            t18 = Equal(t17, t13)
-            t19 = Min(Max(t14, 0.0), [4.0])
-            t20 = Equal(t19, t14)
-            t21 = Div(Sub(Mul(Add(Gather(t2, 0, axis=2), 1.0), [6.0]), 1.0), 2.0)
-            t22 = Floor(t21)
-            t23 = Add(t22, 1.0)
-            t24 = Sub(t21, t22)
-            t25 = Sub(t23, t21)
-            t26 = Min(Max(t22, 0.0), [5.0])
-            t27 = Equal(t26, t22)
-            t28 = Min(Max(t23, 0.0), [5.0])
-            t29 = Equal(t28, t23)
-            t30 = Cast(t17, to=i64)
-            t31 = Mul(Cast(t8, to=i64), [5])
-            t32 = Mul(t7, t16)
-            t33 = And(t9, t18)
-            t34 = Cast(t26, to=i64)
-            t35 = Mul(Add(t31, t30), [6])
-            t36 = GatherElements(t1, Expand(Unsqueeze(Add(t35, t34), [1]), [2, 3, 60]), axis=2)
-            t37 = Where(Unsqueeze(And(t33, t27), [1]), Mul(t36, Unsqueeze(Mul(t32, t25), [1])), 0.0)
-            t38 = Mul(Cast(t10, to=i64), [5])
-            t39 = Mul(t6, t16)
-            t40 = And(t11, t18)
-            t41 = Mul(Add(t38, t30), [6])
-            t42 = GatherElements(t1, Expand(Unsqueeze(Add(t41, t34), [1]), [2, 3, 60]), axis=2)
-            t43 = Where(Unsqueeze(And(t40, t27), [1]), Mul(t42, Unsqueeze(Mul(t39, t25), [1])), 0.0)
-            t44 = Cast(t19, to=i64)
-            t45 = Mul(t7, t15)
-            t46 = And(t9, t20)
-            t47 = Mul(Add(t31, t44), [6])
-            t48 = GatherElements(t1, Expand(Unsqueeze(Add(t47, t34), [1]), [2, 3, 60]), axis=2)
-            t49 = Where(Unsqueeze(And(t46, t27), [1]), Mul(t48, Unsqueeze(Mul(t45, t25), [1])), 0.0)
-            t50 = Mul(t6, t15)
-            t51 = And(t11, t20)
-            t52 = Mul(Add(t38, t44), [6])
-            t53 = GatherElements(t1, Expand(Unsqueeze(Add(t52, t34), [1]), [2, 3, 60]), axis=2)
-            t54 = Where(Unsqueeze(And(t51, t27), [1]), Mul(t53, Unsqueeze(Mul(t50, t25), [1])), 0.0)
-            t55 = Cast(t28, to=i64)
-            t56 = GatherElements(t1, Expand(Unsqueeze(Add(t35, t55), [1]), [2, 3, 60]), axis=2)
-            t57 = Where(Unsqueeze(And(t33, t29), [1]), Mul(t56, Unsqueeze(Mul(t32, t24), [1])), 0.0)
-            t58 = GatherElements(t1, Expand(Unsqueeze(Add(t41, t55), [1]), [2, 3, 60]), axis=2)
-            t59 = Where(Unsqueeze(And(t40, t29), [1]), Mul(t58, Unsqueeze(Mul(t39, t24), [1])), 0.0)
-            t60 = GatherElements(t1, Expand(Unsqueeze(Add(t47, t55), [1]), [2, 3, 60]), axis=2)
-            t61 = Where(Unsqueeze(And(t46, t29), [1]), Mul(t60, Unsqueeze(Mul(t45, t24), [1])), 0.0)
-            t62 = Add(Add(Add(Add(Add(Add(t37, t43), t49), t54), t57), t59), t61)
-            t63 = GatherElements(t1, Expand(Unsqueeze(Add(t52, t55), [1]), [2, 3, 60]), axis=2)
-            t64 = Where(Unsqueeze(And(t51, t29), [1]), Mul(t63, Unsqueeze(Mul(t50, t24), [1])), 0.0)
-            Reshape(Add(t62, t64), [2, 3, 3, 4, 5])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -19,12 +19,8 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new(
-        "aten.bincount.default",
-        "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
-        bincount,
-    ),
-    Row::new("aten.histc.default", "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", histc),
+    Row::new("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", bincount),
+    Row::new("aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", histc),
 ];
 
 /// The opset from which on `ScatterElements` can add.

@@ -14,36 +14,21 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten.index_put.default",
-        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
         index_put,
     ),
     Row::new(
-        "aten._unsafe_index_put.default",
-        "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+        "aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
         index_put,
     ),
     Row::new(
-        "aten.index_add.default",
-        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+        "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
         index_add,
     ),
-    Row::new(
-        "aten.index_copy.default",
-        "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-        index_copy,
-    ),
-    Row::new("aten.put.default", "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put),
-    Row::new(
-        "aten.index_fill.int_Scalar",
-        "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-        index_fill,
-    ),
-    Row::new(
-        "aten.index_fill.int_Tensor",
-        "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-        index_fill,
-    ),
+    Row::new("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", index_copy),
+    Row::new("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put),
+    Row::new("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", index_fill),
+    Row::new("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", index_fill),
 ];
 
 fn index_put(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -273,30 +258,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.index_put.default(self: f32[5, 4], indices: [i64[3]], values: f32[3, 4]) -> f32[5, 4]
-            ScatterND(self, Unsqueeze(indices_0, [-1]), values)
-        aten.index_put.default(self: f32[s0, 4], indices: [i64[s0], i64[s1]], values: f32[]) -> f32[s0, 4]
-            t1 = Shape(self, start=0, end=1)
-            t2 = Concat(Unsqueeze(indices_0, [-1]), Unsqueeze(Expand(indices_1, t1), [-1]), axis=-1)
-            ScatterND(self, t2, Expand(values, t1))
-        aten._unsafe_index_put.default(self: f32[5, 4], indices: [i64[3]], values: f32[3, 4]) -> f32[5, 4]
-            ScatterND(self, Unsqueeze(indices_0, [-1]), values)
-        aten.index_add.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4]) -> f32[5, 4]
-            ScatterND(self, Unsqueeze(index, [-1]), source, reduction=add)
-        aten.index_copy.default(self: f32[5, 4], dim=0, index: i64[3], source: f32[3, 4]) -> f32[5, 4]
-            ScatterND(self, Unsqueeze(index, [-1]), source)
-        aten.put.default(self: f32[5, 4], index: i64[2, 2], source: f32[2, 2]) -> f32[5, 4]
-            t1 = ScatterElements(Reshape(self, [-1]), Reshape(index, [-1]), Reshape(source, [-1]))
-            Reshape(t1, [5, 4])
-        aten.put.default(self: i64[s0, 4], index: i64[2], source: i64[2]) -> i64[s0, 4]
-            t1 = ScatterElements(Reshape(self, [-1]), Reshape(index, [-1]), Reshape(source, [-1]))
-            Reshape(t1, [-1, 4])
-        aten.index_fill.int_Scalar(self: f32[5, 4], dim=0, index: i64[3], value=7) -> f32[5, 4]
-            ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), [[7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0], [7.0, 7.0, 7.0, 7.0]], axis=0)
-        aten.index_fill.int_Tensor(self: f32[5, 4], dim=0, index: i64[3], value: f32[]) -> f32[5, 4]
-            ScatterElements(self, Expand(Unsqueeze(index, [1]), [3, 4]), Expand(value, [3, 4]), axis=0)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     #[test]

@@ -11,18 +11,15 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten.isin.Scalar_Tensor",
-        "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        "aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
         |cx| lower(cx, "element", "test_elements"),
     ),
     Row::new(
-        "aten.isin.Tensor_Scalar",
-        "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        "aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
         |cx| lower(cx, "elements", "test_element"),
     ),
     Row::new(
-        "aten.isin.Tensor_Tensor",
-        "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+        "aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
         |cx| lower(cx, "elements", "test_elements"),
     ),
 ];

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.item.default", "item(Tensor self) -> Scalar", item),
-    Row::new("aten._local_scalar_dense.default", "_local_scalar_dense(Tensor self) -> Scalar", item),
+    Row::new("aten::item(Tensor self) -> Scalar", item),
+    Row::new("aten::_local_scalar_dense(Tensor self) -> Scalar", item),
 ];
 
 fn item(cx: &mut Context<'_, '_>) -> Result<Outputs> {

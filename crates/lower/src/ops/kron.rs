@@ -8,10 +8,9 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.kron.default", "kron(Tensor self, Tensor other) -> Tensor", kron),
+    Row::new("aten::kron(Tensor self, Tensor other) -> Tensor", kron),
     Row::new(
-        "aten._trilinear.default",
-        "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+        "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
         trilinear,
     ),
 ];

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] =
-    &[Row::new("aten.linear.default", "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", lower)];
+    &[Row::new("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;

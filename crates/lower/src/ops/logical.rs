@@ -9,10 +9,10 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.logical_and.default", "logical_and(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "And")),
-    Row::new("aten.logical_not.default", "logical_not(Tensor self) -> Tensor", not),
-    Row::new("aten.logical_or.default", "logical_or(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "Or")),
-    Row::new("aten.logical_xor.default", "logical_xor(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "Xor")),
+    Row::new("aten::logical_and(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "And")),
+    Row::new("aten::logical_not(Tensor self) -> Tensor", not),
+    Row::new("aten::logical_or(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "Or")),
+    Row::new("aten::logical_xor(Tensor self, Tensor other) -> Tensor", |cx| both(cx, "Xor")),
 ];
 
 fn both(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {

@@ -8,12 +8,8 @@ use crate::ops::support::reduction::reduced_axes;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.logsumexp.default", "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", lower),
-    Row::new(
-        "aten.special_logsumexp.default",
-        "special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-        lower,
-    ),
+    Row::new("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", lower),
+    Row::new("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", lower),
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {

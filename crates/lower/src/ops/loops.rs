@@ -17,9 +17,9 @@ use crate::ir::{Value, ValueId, model_shape};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("higher_order.while_loop", "", while_loop),
-    Row::new("higher_order.scan", "", |cx| scan(cx, true)),
-    Row::new("higher_order.map_impl", "", |cx| scan(cx, false)),
+    Row::new("higher_order.while_loop", while_loop),
+    Row::new("higher_order.scan", |cx| scan(cx, true)),
+    Row::new("higher_order.map_impl", |cx| scan(cx, false)),
 ];
 
 /// The operands in argument number `index`; none if there is no such argument.

@@ -11,23 +11,15 @@ use crate::ops::support::fill::filled;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.masked_fill.Scalar", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", fill),
-    Row::new("aten.masked_fill.Tensor", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", fill),
-    Row::new(
-        "aten.masked_scatter.default",
-        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-        masked_scatter,
-    ),
-    Row::new("aten.masked_select.default", "masked_select(Tensor self, Tensor mask) -> Tensor", select),
-    Row::new("aten.nonzero.default", "nonzero(Tensor self) -> Tensor", nonzero),
-    Row::new(
-        "aten.nonzero_static.default",
-        "nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
-        nonzero_static,
-    ),
-    Row::new("aten.argwhere.default", "argwhere(Tensor self) -> Tensor", nonzero),
-    Row::new("aten.nonzero_numpy.default", "nonzero_numpy(Tensor self) -> Tensor[]", |cx| places(cx, "self")),
-    Row::new("aten.where.default", "where(Tensor condition) -> Tensor[]", |cx| places(cx, "condition")),
+    Row::new("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", fill),
+    Row::new("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", fill),
+    Row::new("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", masked_scatter),
+    Row::new("aten::masked_select(Tensor self, Tensor mask) -> Tensor", select),
+    Row::new("aten::nonzero(Tensor self) -> Tensor", nonzero),
+    Row::new("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", nonzero_static),
+    Row::new("aten::argwhere(Tensor self) -> Tensor", nonzero),
+    Row::new("aten::nonzero_numpy(Tensor self) -> Tensor[]", |cx| places(cx, "self")),
+    Row::new("aten::where(Tensor condition) -> Tensor[]", |cx| places(cx, "condition")),
 ];
 
 fn fill(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -130,32 +122,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.masked_fill.Scalar(self: f32[3, 4], mask: bool[3, 4], value=2) -> f32[3, 4]
-            Where(mask, 2.0, self)
-        aten.masked_fill.Tensor(self: f32[3, 4], mask: bool[3, 4], value: f32[]) -> f32[3, 4]
-            Where(mask, value, self)
-        aten.masked_scatter.default(self: f32[3, 4], mask: bool[3, 4], source: f32[12]) -> f32[3, 4]
-            t1 = Gather(Concat([0.0], Reshape(source, [-1]), axis=0), CumSum(Cast(Reshape(mask, [-1]), to=i64), 0), axis=0)
-            Where(mask, Reshape(t1, [3, 4]), self)
-        aten.masked_select.default(self: f32[3, 4], mask: bool[3, 4]) -> f32[u0]
-            Compress(Reshape(self, [-1]), Reshape(mask, [-1]), axis=0)
-        aten.nonzero.default(self: f32[3, 4]) -> i64[u0, 2]
-            Transpose(NonZero(self), perm=[1, 0])
-        aten.nonzero_static.default(self: f32[3, 4], size=5) -> i64[5, 2]
-            t1 = Concat(Transpose(NonZero(self), perm=[1, 0]), [[-1, -1], [-1, -1], [-1, -1], [-1, -1], [-1, -1]], axis=0)
-            Slice(t1, [0], [5], [0])
-        aten.nonzero_static.default(self: bool[s0, 4], size=9) -> i64[9, 2]
-            t1 = Concat(Transpose(NonZero(self), perm=[1, 0]), i64[9, 2], axis=0)
-            Slice(t1, [0], [9], [0])
-        aten.argwhere.default(self: bool[3, 4]) -> i64[u0, 2]
-            Transpose(NonZero(self), perm=[1, 0])
-        aten.nonzero_numpy.default(self: bool[3, 4]) -> [i64[u0], i64[u0]]
-            t1, t2 = Split(NonZero(self), [1, 1], axis=0)
-            Squeeze(t1, [0]), Squeeze(t2, [0])
-        aten.where.default(condition: bool[3, 4]) -> [i64[u0], i64[u0]]
-            t1, t2 = Split(NonZero(condition), [1, 1], axis=0)
-            Squeeze(t1, [0]), Squeeze(t2, [0])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

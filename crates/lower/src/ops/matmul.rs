@@ -15,28 +15,22 @@ use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.matmul.default", "matmul(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
-    Row::new("aten.linalg_matmul.default", "linalg_matmul(Tensor self, Tensor other) -> Tensor", |cx| {
-        pair(cx, "self", "other")
-    }),
-    Row::new("aten.mm.default", "mm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
-    Row::new("aten.bmm.default", "bmm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
-    Row::new("aten.mm.dtype", "mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| {
+    Row::new("aten::matmul(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
+    Row::new("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
+    Row::new("aten::mm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
+    Row::new("aten::bmm(Tensor self, Tensor mat2) -> Tensor", |cx| pair(cx, "self", "mat2")),
+    Row::new("aten::mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| pair(cx, "self", "mat2")),
+    Row::new("aten::bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| {
         pair(cx, "self", "mat2")
     }),
-    Row::new("aten.bmm.dtype", "bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor", |cx| {
-        pair(cx, "self", "mat2")
-    }),
-    Row::new("aten.mv.default", "mv(Tensor self, Tensor vec) -> Tensor", |cx| pair(cx, "self", "vec")),
-    Row::new("aten.dot.default", "dot(Tensor self, Tensor tensor) -> Tensor", |cx| pair(cx, "self", "tensor")),
-    Row::new("aten.vdot.default", "vdot(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
-    Row::new("aten.outer.default", "outer(Tensor self, Tensor vec2) -> Tensor", outer),
-    Row::new("aten.ger.default", "ger(Tensor self, Tensor vec2) -> Tensor", outer),
-    Row::new("aten.chain_matmul.default", "chain_matmul(Tensor[] matrices) -> Tensor", |cx| chain(cx, "matrices")),
-    Row::new("aten.linalg_multi_dot.default", "linalg_multi_dot(Tensor[] tensors) -> Tensor", |cx| {
-        chain(cx, "tensors")
-    }),
-    Row::new("aten.linalg_vecdot.default", "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", along_axis),
+    Row::new("aten::mv(Tensor self, Tensor vec) -> Tensor", |cx| pair(cx, "self", "vec")),
+    Row::new("aten::dot(Tensor self, Tensor tensor) -> Tensor", |cx| pair(cx, "self", "tensor")),
+    Row::new("aten::vdot(Tensor self, Tensor other) -> Tensor", |cx| pair(cx, "self", "other")),
+    Row::new("aten::outer(Tensor self, Tensor vec2) -> Tensor", outer),
+    Row::new("aten::ger(Tensor self, Tensor vec2) -> Tensor", outer),
+    Row::new("aten::chain_matmul(Tensor[] matrices) -> Tensor", |cx| chain(cx, "matrices")),
+    Row::new("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", |cx| chain(cx, "tensors")),
+    Row::new("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", along_axis),
 ];
 
 /// The type in which a product is computed.
@@ -152,35 +146,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
-            MatMul(self, other)
-        aten.linalg_matmul.default(self: f32[2, 3], other: f32[3, 4]) -> f32[2, 4]
-            MatMul(self, other)
-        aten.mm.default(self: f32[2, 3], mat2: f32[3, 4]) -> f32[2, 4]
-            MatMul(self, mat2)
-        aten.bmm.default(self: f32[5, 2, 3], mat2: f32[5, 3, 4]) -> f32[5, 2, 4]
-            MatMul(self, mat2)
-        aten.mm.dtype(self: f16[2, 3], mat2: f16[3, 4], out_dtype=f32) -> f32[2, 4]
-            MatMul(Cast(self, to=f32), Cast(mat2, to=f32))
-        aten.bmm.dtype(self: f16[5, 2, 3], mat2: f16[5, 3, 4], out_dtype=f32) -> f32[5, 2, 4]
-            MatMul(Cast(self, to=f32), Cast(mat2, to=f32))
-        aten.mv.default(self: f32[2, 3], vec: f32[3]) -> f32[2]
-            MatMul(self, vec)
-        aten.dot.default(self: f32[3], tensor: f32[3]) -> f32[]
-            MatMul(self, tensor)
-        aten.vdot.default(self: f32[3], other: f32[3]) -> f32[]
-            MatMul(self, other)
-        aten.outer.default(self: f32[3], vec2: f32[4]) -> f32[3, 4]
-            Mul(Unsqueeze(self, [1]), vec2)
-        aten.ger.default(self: f32[3], vec2: f32[4]) -> f32[3, 4]
-            Mul(Unsqueeze(self, [1]), vec2)
-        aten.chain_matmul.default(matrices: [f32[2, 3], f32[3, 4], f32[4, 5]]) -> f32[2, 5]
-            MatMul(MatMul(matrices_0, matrices_1), matrices_2)
-        aten.linalg_multi_dot.default(tensors: [f32[3], f32[3, 4], f32[4, 5], f32[5]]) -> f32[]
-            MatMul(MatMul(MatMul(tensors_0, tensors_1), tensors_2), tensors_3)
-        aten.linalg_vecdot.default(x: f32[2, 3], y: f32[2, 3]) -> f32[2]
-            ReduceSum(Mul(x, y), [1], keepdims=0)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

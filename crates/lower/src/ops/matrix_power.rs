@@ -14,10 +14,10 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.linalg_matrix_exp.default", "linalg_matrix_exp(Tensor self) -> Tensor", exponential),
-    Row::new("aten.linalg_matrix_power.default", "linalg_matrix_power(Tensor self, int n) -> Tensor", power),
-    Row::new("aten.matrix_exp.default", "matrix_exp(Tensor self) -> Tensor", exponential),
-    Row::new("aten.matrix_power.default", "matrix_power(Tensor self, int n) -> Tensor", power),
+    Row::new("aten::linalg_matrix_exp(Tensor self) -> Tensor", exponential),
+    Row::new("aten::linalg_matrix_power(Tensor self, int n) -> Tensor", power),
+    Row::new("aten::matrix_exp(Tensor self) -> Tensor", exponential),
+    Row::new("aten::matrix_power(Tensor self, int n) -> Tensor", power),
 ];
 
 fn power(cx: &mut Context<'_, '_>) -> Result<Outputs> {
@@ -100,73 +100,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.linalg_matrix_exp.default(self: f32[3, 3]) -> f32[3, 3]
-            t1 = Cast(self, to=f64)
-            t2 = Div(Log(ReduceMax(ReduceL1(t1, [-1], keepdims=0), keepdims=0)), 0.6931471805599453:f64)
-            t3 = Clip(Ceil(t2), 0.0:f64, 1000.0:f64)
-            t9 = Loop(18, None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]:f64, body=(t4, t5, t6) {
-                t7 = Div(MatMul(Div(t1, Pow(2.0:f64, t3)), t6), Cast(Sub([18], Unsqueeze(t4, [0])), to=f64))
-                t8 = Add(t7, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]:f64)
-                Identity(t5), t8
-            })
-            t12 = Loop(Cast(t3, to=i64), None, t9, body=(_, t10, t11) {
-                Identity(t10), MatMul(t11, t11)
-            })
-            Cast(t12, to=f32)
-        aten.linalg_matrix_exp.default(self: f32[s0, s1, s1]) -> f32[s0, s1, s1]
-            t1 = Cast(self, to=f64)
-            t2 = Div(Log(ReduceMax(ReduceL1(t1, [-1], keepdims=0), keepdims=0)), 0.6931471805599453:f64)
-            t3 = Clip(Ceil(t2), 0.0:f64, 1000.0:f64)
-            t4 = Shape(self, start=1, end=2)
-            t5 = Range(0, Squeeze(t4, [0]), 1)
-            t6 = Cast(Equal(Unsqueeze(t5, [1]), t5), to=f64)
-            t7 = Expand(t6, Concat(Shape(self, start=0, end=1), t4, t4, axis=0))
-            t12 = Loop(18, None, t7, body=(t8, t9, t10) {
-                t11 = Div(MatMul(Div(t1, Pow(2.0:f64, t3)), t10), Cast(Sub([18], Unsqueeze(t8, [0])), to=f64))
-                Identity(t9), Add(t11, t6)
-            })
-            t15 = Loop(Cast(t3, to=i64), None, t12, body=(_, t13, t14) {
-                Identity(t13), MatMul(t14, t14)
-            })
-            Cast(t15, to=f32)
-        aten.linalg_matrix_power.default(self: f32[3, 3], n=0) -> f32[3, 3]
-            Identity([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        aten.linalg_matrix_power.default(self: f32[s0, s1, s1], n=3) -> f32[s0, s1, s1]
-            MatMul(self, MatMul(self, self))
-        aten.matrix_exp.default(self: f32[3, 3]) -> f32[3, 3]
-            t1 = Cast(self, to=f64)
-            t2 = Div(Log(ReduceMax(ReduceL1(t1, [-1], keepdims=0), keepdims=0)), 0.6931471805599453:f64)
-            t3 = Clip(Ceil(t2), 0.0:f64, 1000.0:f64)
-            t9 = Loop(18, None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]:f64, body=(t4, t5, t6) {
-                t7 = Div(MatMul(Div(t1, Pow(2.0:f64, t3)), t6), Cast(Sub([18], Unsqueeze(t4, [0])), to=f64))
-                t8 = Add(t7, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]:f64)
-                Identity(t5), t8
-            })
-            t12 = Loop(Cast(t3, to=i64), None, t9, body=(_, t10, t11) {
-                Identity(t10), MatMul(t11, t11)
-            })
-            Cast(t12, to=f32)
-        aten.matrix_exp.default(self: f32[s0, s1, s1]) -> f32[s0, s1, s1]
-            t1 = Cast(self, to=f64)
-            t2 = Div(Log(ReduceMax(ReduceL1(t1, [-1], keepdims=0), keepdims=0)), 0.6931471805599453:f64)
-            t3 = Clip(Ceil(t2), 0.0:f64, 1000.0:f64)
-            t4 = Shape(self, start=1, end=2)
-            t5 = Range(0, Squeeze(t4, [0]), 1)
-            t6 = Cast(Equal(Unsqueeze(t5, [1]), t5), to=f64)
-            t7 = Expand(t6, Concat(Shape(self, start=0, end=1), t4, t4, axis=0))
-            t12 = Loop(18, None, t7, body=(t8, t9, t10) {
-                t11 = Div(MatMul(Div(t1, Pow(2.0:f64, t3)), t10), Cast(Sub([18], Unsqueeze(t8, [0])), to=f64))
-                Identity(t9), Add(t11, t6)
-            })
-            t15 = Loop(Cast(t3, to=i64), None, t12, body=(_, t13, t14) {
-                Identity(t13), MatMul(t14, t14)
-            })
-            Cast(t15, to=f32)
-        aten.matrix_power.default(self: f32[3, 3], n=0) -> f32[3, 3]
-            Identity([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-        aten.matrix_power.default(self: f32[s0, s1, s1], n=3) -> f32[s0, s1, s1]
-            MatMul(self, MatMul(self, self))
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -10,14 +10,9 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", |cx| unpool(cx, 2)),
     Row::new(
-        "aten.max_unpool2d.default",
-        "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
-        |cx| unpool(cx, 2),
-    ),
-    Row::new(
-        "aten.max_unpool3d.default",
-        "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
+        "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
         |cx| unpool(cx, 3),
     ),
 ];

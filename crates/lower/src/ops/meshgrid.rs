@@ -9,8 +9,8 @@ use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.meshgrid.default", "meshgrid(Tensor[] tensors) -> Tensor[]", lower),
-    Row::new("aten.meshgrid.indexing", "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", lower),
+    Row::new("aten::meshgrid(Tensor[] tensors) -> Tensor[]", lower),
+    Row::new("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", lower),
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {

@@ -21,22 +21,19 @@ macro_rules! moments {
         pub static ROWS: &[Row] = &[
             $(
                 Row::new(
-                    concat!("aten.", $name, ".correction"),
                     concat!(
-                        $name, ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, \
+                        "aten::", $name, ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, \
                          bool keepdim=False) -> ", $result
                     ),
                     |cx| lower(cx, $root, $mean),
                 ),
                 Row::new(
-                    concat!("aten.", $name, ".default"),
-                    concat!($name, "(Tensor self, bool unbiased=True) -> ", $result),
+                    concat!("aten::", $name, "(Tensor self, bool unbiased=True) -> ", $result),
                     |cx| lower(cx, $root, $mean),
                 ),
                 Row::new(
-                    concat!("aten.", $name, ".dim"),
                     concat!(
-                        $name, ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> ", $result
+                        "aten::", $name, ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> ", $result
                     ),
                     |cx| lower(cx, $root, $mean),
                 ),
@@ -125,73 +122,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.std.correction(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-            Sqrt(t1)
-        aten.std.correction(self: f32[s0, 5], dim=[1], correction=0) -> f32[s0]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [1], keepdims=1)), [1], keepdims=0)
-            Sqrt(Div(t1, 5.0))
-        aten.std.default(self: f32[2, 3]) -> f32[]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, keepdims=1)), keepdims=0)
-            Sqrt(Div(t1, 5.0))
-        aten.std.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-            Sqrt(t1)
-        aten.std.dim(self: f32[s0, 5], dim=[0]) -> f32[5]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
-            Sqrt(Div(t1, Relu(t2)))
-        aten.std_mean.correction(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            Sqrt(ReduceSumSquare(Sub(self, t1), [0], keepdims=0)), Reshape(t1, [3, 4])
-        aten.std_mean.correction(self: f32[s0, 5], dim=[1], correction=0) -> (f32[s0], f32[s0])
-            t1 = ReduceMean(self, [1], keepdims=1)
-            t2 = Sqrt(Div(ReduceSumSquare(Sub(self, t1), [1], keepdims=0), 5.0))
-            t2, Reshape(t1, [-1])
-        aten.std_mean.default(self: f32[2, 3]) -> (f32[], f32[])
-            t1 = ReduceMean(self, keepdims=1)
-            Sqrt(Div(ReduceSumSquare(Sub(self, t1), keepdims=0), 5.0)), Reshape(t1, i64[0])
-        aten.std_mean.dim(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            Sqrt(ReduceSumSquare(Sub(self, t1), [0], keepdims=0)), Reshape(t1, [3, 4])
-        aten.std_mean.dim(self: f32[s0, 5], dim=[0]) -> (f32[5], f32[5])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
-            t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
-            Sqrt(t3), Reshape(t1, [5])
-        aten.var.correction(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-        aten.var.correction(self: f32[s0, 5], dim=[1], correction=0) -> f32[s0]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [1], keepdims=1)), [1], keepdims=0)
-            Div(t1, 5.0)
-        aten.var.default(self: f32[2, 3]) -> f32[]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, keepdims=1)), keepdims=0)
-            Div(t1, 5.0)
-        aten.var.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-        aten.var.dim(self: f32[s0, 5], dim=[0]) -> f32[5]
-            t1 = ReduceSumSquare(Sub(self, ReduceMean(self, [0], keepdims=1)), [0], keepdims=0)
-            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
-            Div(t1, Relu(t2))
-        aten.var_mean.correction(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Reshape(t1, [3, 4])
-        aten.var_mean.correction(self: f32[s0, 5], dim=[1], correction=0) -> (f32[s0], f32[s0])
-            t1 = ReduceMean(self, [1], keepdims=1)
-            Div(ReduceSumSquare(Sub(self, t1), [1], keepdims=0), 5.0), Reshape(t1, [-1])
-        aten.var_mean.default(self: f32[2, 3]) -> (f32[], f32[])
-            t1 = ReduceMean(self, keepdims=1)
-            Div(ReduceSumSquare(Sub(self, t1), keepdims=0), 5.0), Reshape(t1, i64[0])
-        aten.var_mean.dim(self: f32[2, 3, 4], dim=[0]) -> (f32[3, 4], f32[3, 4])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Reshape(t1, [3, 4])
-        aten.var_mean.dim(self: f32[s0, 5], dim=[0]) -> (f32[5], f32[5])
-            t1 = ReduceMean(self, [0], keepdims=1)
-            t2 = Sub(Squeeze(Cast(Shape(self, start=0, end=1), to=f32), [0]), 1.0)
-            t3 = Div(ReduceSumSquare(Sub(self, t1), [0], keepdims=0), Relu(t2))
-            t3, Reshape(t1, [5])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::ops::support::formulas::with_number;
 use crate::ops::support::operands::operand;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] = &[Row::new("aten.nextafter.default", "nextafter(Tensor self, Tensor other) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::nextafter(Tensor self, Tensor other) -> Tensor", lower)];
 
 /// Digits, the exponent of the smallest number, and the largest number of a type.
 fn limits(dtype: DType) -> Option<(i32, i32, f64)> {

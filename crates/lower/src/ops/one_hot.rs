@@ -8,8 +8,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] =
-    &[Row::new("aten.one_hot.default", "one_hot(Tensor self, int num_classes=-1) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let x = cx.tensor("self")?;

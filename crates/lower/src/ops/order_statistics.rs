@@ -20,41 +20,28 @@ use crate::ops::support::reduction::count_value;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.median.default", "median(Tensor self) -> Tensor", median_of_all),
+    Row::new("aten::median(Tensor self) -> Tensor", median_of_all),
+    Row::new("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", median),
+    Row::new("aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", mode),
+    Row::new("aten::nanmedian(Tensor self) -> Tensor", nan_median_of_all),
     Row::new(
-        "aten.median.dim",
-        "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        median,
-    ),
-    Row::new(
-        "aten.mode.default",
-        "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        mode,
-    ),
-    Row::new("aten.nanmedian.default", "nanmedian(Tensor self) -> Tensor", nan_median_of_all),
-    Row::new(
-        "aten.nanmedian.dim",
-        "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        "aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         nan_median,
     ),
     Row::new(
-        "aten.nanquantile.default",
-        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
         |cx| quantile(cx, true),
     ),
     Row::new(
-        "aten.nanquantile.scalar",
-        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
         |cx| quantile(cx, true),
     ),
     Row::new(
-        "aten.quantile.default",
-        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        "aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
         |cx| quantile(cx, false),
     ),
     Row::new(
-        "aten.quantile.scalar",
-        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
+        "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
         |cx| quantile(cx, false),
     ),
 ];
@@ -290,109 +277,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.median.default(self: f32[3, 5]) -> f32[]
-            t1 = Reshape(self, [-1])
-            t2, _ = TopK(t1, [8], axis=0, largest=0, sorted=1)
-            t3 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [0], keepdims=0), to=bool)
-            Where(t3, NaN, Gather(t2, -1, axis=0))
-        aten.median.default(self: f32[s0, 5]) -> f32[]
-            t1 = Reshape(self, [-1])
-            t2, _ = TopK(t1, Div(Add(Mul([5], Shape(self, start=0, end=1)), [1]), [2]), axis=0, largest=0, sorted=1)
-            t3 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [0], keepdims=0), to=bool)
-            Where(t3, NaN, Gather(t2, -1, axis=0))
-        aten.median.dim(self: f32[3, 4], dim=1) -> (f32[3], i64[3])
-            t1, t2 = TopK(self, [2], axis=1, largest=0, sorted=1)
-            t3 = Cast(IsNaN(self), to=i32)
-            t4 = Cast(ReduceMax(t3, [1], keepdims=0), to=bool)
-            t5 = Where(t4, ArgMax(t3, axis=1, keepdims=0), Gather(t2, -1, axis=1))
-            Where(t4, NaN, Gather(t1, -1, axis=1)), t5
-        aten.median.dim(self: f32[4, s0], dim=1) -> (f32[4], i64[4])
-            t1, t2 = TopK(self, Div(Add(Shape(self, start=1, end=2), [1]), [2]), axis=1, largest=0, sorted=1)
-            t3 = Cast(IsNaN(self), to=i32)
-            t4 = Cast(ReduceMax(t3, [1], keepdims=0), to=bool)
-            t5 = Where(t4, ArgMax(t3, axis=1, keepdims=0), Gather(t2, -1, axis=1))
-            Where(t4, NaN, Gather(t1, -1, axis=1)), t5
-        aten.mode.default(self: i64[4, 9]) -> (i64[4], i64[4])
-            t1, t2 = TopK(self, [9], axis=1, largest=0, sorted=1)
-            t3 = ReduceSum(Cast(Equal(Unsqueeze(t1, [2]), Unsqueeze(t1, [1])), to=i32), [2], keepdims=0)
-            t4 = ArgMax(t3, axis=1, keepdims=1)
-            t5 = Add(t4, Sub(Cast(ReduceMax(t3, [1], keepdims=1), to=i64), 1))
-            Reshape(GatherElements(t1, t4, axis=1), [4]), Reshape(GatherElements(t2, t5, axis=1), [4])
-        aten.nanmedian.default(self: f32[3, 4]) -> f32[]
-            t1 = Reshape(self, [-1])
-            t2 = IsNaN(t1)
-            t3, _ = TopK(Where(t2, inf, t1), [12], axis=0, largest=0, sorted=1)
-            t4 = ReduceSum(Cast(Not(t2), to=i64), [0], keepdims=1)
-            t5 = Where(Equal(t4, 0), NaN, GatherElements(t3, Div(Max(Sub(t4, 1), 0), 2), axis=0))
-            Reshape(t5, i64[0])
-        aten.nanmedian.dim(self: f32[2, 4], dim=0) -> (f32[4], i64[4])
-            t1 = IsNaN(self)
-            t2, t3 = TopK(Where(t1, inf, self), [2], axis=0, largest=0, sorted=1)
-            t4 = ReduceSum(Cast(Not(t1), to=i64), [0], keepdims=1)
-            t5 = Div(Max(Sub(t4, 1), 0), 2)
-            t6 = Reshape(Where(Equal(t4, 0), NaN, GatherElements(t2, t5, axis=0)), [4])
-            t6, Reshape(GatherElements(t3, t5, axis=0), [4])
-        aten.nanmedian.dim(self: f32[s0, 6], dim=1) -> (f32[s0], i64[s0])
-            t1 = IsNaN(self)
-            t2, t3 = TopK(Where(t1, inf, self), [6], axis=1, largest=0, sorted=1)
-            t4 = ReduceSum(Cast(Not(t1), to=i64), [1], keepdims=1)
-            t5 = Div(Max(Sub(t4, 1), 0), 2)
-            t6 = Reshape(Where(Equal(t4, 0), NaN, GatherElements(t2, t5, axis=1)), [-1])
-            t6, Reshape(GatherElements(t3, t5, axis=1), [-1])
-        aten.nanquantile.default(self: f32[3, 4], q: f32[3], dim=0, keepdim=True) -> f32[3, 1, 4]
-            t1 = Transpose(self, perm=[1, 0])
-            t2 = IsNaN(t1)
-            t3, _ = TopK(Where(t2, inf, t1), [3], axis=1, largest=0, sorted=1)
-            t4 = ReduceSum(Cast(Not(t2), to=f32), [1], keepdims=1)
-            t5 = Mul(q, Max(Sub(t4, 1.0), 0.0))
-            t6 = Floor(t5)
-            t7 = GatherElements(t3, Cast(t6, to=i64), axis=1)
-            t8 = Mul(Sub(GatherElements(t3, Cast(Ceil(t5), to=i64), axis=1), t7), Sub(t5, t6))
-            t9 = Transpose(Where(Equal(t4, 0.0), NaN, Add(t7, t8)), perm=[1, 0])
-            Reshape(t9, [3, 1, 4])
-        aten.nanquantile.scalar(self: f32[3, 4], q=0.3, dim=1) -> f32[3]
-            t1 = IsNaN(self)
-            t2, _ = TopK(Where(t1, inf, self), [4], axis=1, largest=0, sorted=1)
-            t3 = ReduceSum(Cast(Not(t1), to=f32), [1], keepdims=1)
-            t4 = Mul(0.3, Max(Sub(t3, 1.0), 0.0))
-            t5 = Floor(t4)
-            t6 = GatherElements(t2, Cast(t5, to=i64), axis=1)
-            t7 = Mul(Sub(GatherElements(t2, Cast(Ceil(t4), to=i64), axis=1), t6), Sub(t4, t5))
-            Reshape(Where(Equal(t3, 0.0), NaN, Add(t6, t7)), [3])
-        aten.nanquantile.scalar(self: f32[3, s0], q=0.3, dim=1) -> f32[3]
-            t1 = IsNaN(self)
-            t2, _ = TopK(Where(t1, inf, self), Shape(self, start=1, end=2), axis=1, largest=0, sorted=1)
-            t3 = ReduceSum(Cast(Not(t1), to=f32), [1], keepdims=1)
-            t4 = Mul(0.3, Max(Sub(t3, 1.0), 0.0))
-            t5 = Floor(t4)
-            t6 = GatherElements(t2, Cast(t5, to=i64), axis=1)
-            t7 = Mul(Sub(GatherElements(t2, Cast(Ceil(t4), to=i64), axis=1), t6), Sub(t4, t5))
-            Reshape(Where(Equal(t3, 0.0), NaN, Add(t6, t7)), [3])
-        aten.quantile.default(self: f32[3, 5], q: f32[3], dim=0, keepdim=True) -> f32[3, 1, 5]
-            t1 = Transpose(self, perm=[1, 0])
-            t2, _ = TopK(t1, [3], axis=1, largest=0, sorted=1)
-            t3 = Mul(q, 2.0)
-            t4 = Floor(t3)
-            t5 = Gather(t2, Cast(t4, to=i64), axis=1)
-            t6 = Mul(Sub(Gather(t2, Cast(Ceil(t3), to=i64), axis=1), t5), Sub(t3, t4))
-            t7 = Cast(ReduceMax(Cast(IsNaN(t1), to=i32), [1], keepdims=1), to=bool)
-            Reshape(Transpose(Where(t7, NaN, Add(t5, t6)), perm=[1, 0]), [3, 1, 5])
-        aten.quantile.scalar(self: f32[3, 5], q=0.3, dim=1) -> f32[3]
-            t1, _ = TopK(self, [5], axis=1, largest=0, sorted=1)
-            t2 = Gather(t1, 1, axis=1)
-            t3 = Cast(ReduceMax(Cast(IsNaN(self), to=i32), [1], keepdims=0), to=bool)
-            t4 = Where(t3, NaN, Add(t2, Mul(Sub(Gather(t1, 2, axis=1), t2), 0.20000005)))
-            Reshape(t4, [3])
-        aten.quantile.scalar(self: f32[3, s0], q=0.3, dim=1) -> f32[3]
-            t1 = Shape(self, start=1, end=2)
-            t2, _ = TopK(self, t1, axis=1, largest=0, sorted=1)
-            t3 = Mul(0.3, Sub(Squeeze(Cast(t1, to=f32), [0]), 1.0))
-            t4 = Floor(t3)
-            t5 = Gather(t2, Cast(t4, to=i64), axis=1)
-            t6 = Mul(Sub(Gather(t2, Cast(Ceil(t3), to=i64), axis=1), t5), Sub(t3, t4))
-            t7 = Cast(ReduceMax(Cast(IsNaN(self), to=i32), [1], keepdims=0), to=bool)
-            Reshape(Where(t7, NaN, Add(t5, t6)), [3])
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -16,114 +16,66 @@ use crate::ops::support::repeat::repeat;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.special_chebyshev_polynomial_t.default", "special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &T)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_t.x_scalar", "special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &T)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_t.n_scalar", "special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &T)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_u.default", "special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &U)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_u.x_scalar", "special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &U)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_u.n_scalar", "special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &U)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_v.default", "special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &V)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_v.x_scalar", "special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &V)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_v.n_scalar", "special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &V)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_w.default", "special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &W)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_w.x_scalar", "special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &W)
-    }),
-    Row::new("aten.special_chebyshev_polynomial_w.n_scalar", "special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &W)
-    }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_t.default", "special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &T)),
+    Row::new("aten::special_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &T)),
+    Row::new("aten::special_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &T)),
+    Row::new("aten::special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &U)),
+    Row::new("aten::special_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &U)),
+    Row::new("aten::special_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &U)),
+    Row::new("aten::special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &V)),
+    Row::new("aten::special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &V)),
+    Row::new("aten::special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &V)),
+    Row::new("aten::special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &W)),
+    Row::new("aten::special_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &W)),
+    Row::new("aten::special_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &W)),
+    Row::new("aten::special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", |cx| {
         lower(cx, &T.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_t.x_scalar", "special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
         lower(cx, &T.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_t.n_scalar", "special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
         lower(cx, &T.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_u.default", "special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", |cx| {
         lower(cx, &U.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_u.x_scalar", "special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_u.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
         lower(cx, &U.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_u.n_scalar", "special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_u.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
         lower(cx, &U.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_v.default", "special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", |cx| {
         lower(cx, &V.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_v.x_scalar", "special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
         lower(cx, &V.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_v.n_scalar", "special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
         lower(cx, &V.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_w.default", "special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", |cx| {
         lower(cx, &W.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_w.x_scalar", "special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_w.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
         lower(cx, &W.shifted())
     }),
-    Row::new("aten.special_shifted_chebyshev_polynomial_w.n_scalar", "special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
+    Row::new("aten::special_shifted_chebyshev_polynomial_w.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
         lower(cx, &W.shifted())
     }),
-    Row::new("aten.special_hermite_polynomial_h.default", "special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &H)
-    }),
-    Row::new("aten.special_hermite_polynomial_h.x_scalar", "special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &H)
-    }),
-    Row::new("aten.special_hermite_polynomial_h.n_scalar", "special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &H)
-    }),
-    Row::new("aten.special_hermite_polynomial_he.default", "special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &HE)
-    }),
-    Row::new("aten.special_hermite_polynomial_he.x_scalar", "special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &HE)
-    }),
-    Row::new("aten.special_hermite_polynomial_he.n_scalar", "special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &HE)
-    }),
-    Row::new("aten.special_laguerre_polynomial_l.default", "special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &L)
-    }),
-    Row::new("aten.special_laguerre_polynomial_l.x_scalar", "special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &L)
-    }),
-    Row::new("aten.special_laguerre_polynomial_l.n_scalar", "special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &L)
-    }),
-    Row::new("aten.special_legendre_polynomial_p.default", "special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &P)
-    }),
-    Row::new("aten.special_legendre_polynomial_p.x_scalar", "special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| {
-        lower(cx, &P)
-    }),
-    Row::new("aten.special_legendre_polynomial_p.n_scalar", "special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| {
-        lower(cx, &P)
-    }),
+    Row::new("aten::special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &H)),
+    Row::new("aten::special_hermite_polynomial_h.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &H)),
+    Row::new("aten::special_hermite_polynomial_h.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &H)),
+    Row::new("aten::special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &HE)),
+    Row::new("aten::special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &HE)),
+    Row::new("aten::special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &HE)),
+    Row::new("aten::special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &L)),
+    Row::new("aten::special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &L)),
+    Row::new("aten::special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &L)),
+    Row::new("aten::special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", |cx| lower(cx, &P)),
+    Row::new("aten::special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor", |cx| lower(cx, &P)),
+    Row::new("aten::special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor", |cx| lower(cx, &P)),
 ];
 
 /// A family by its recurrence.
@@ -238,350 +190,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.special_chebyshev_polynomial_t.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_chebyshev_polynomial_t.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_chebyshev_polynomial_t.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul(Mul(t1, 2.0:f64), t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_chebyshev_polynomial_u.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Mul(t1, 2.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_chebyshev_polynomial_u.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_chebyshev_polynomial_u.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Mul(t1, 2.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_chebyshev_polynomial_v.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Add(Mul(t1, 2.0:f64), -1.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_chebyshev_polynomial_v.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_chebyshev_polynomial_v.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Add(Mul(t1, 2.0:f64), -1.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_chebyshev_polynomial_w.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Add(Mul(t1, 2.0:f64), 1.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_chebyshev_polynomial_w.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [1.8, 1.8, 1.8, 1.8, 1.8, 1.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [1.8, 1.8, 1.8, 1.8, 1.8, 1.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_chebyshev_polynomial_w.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Add(Mul(t1, 2.0:f64), 1.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_t.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_t.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996, -0.19999999999999996]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
-                t9 = Sub(t8, t5)
-                Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_t.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
-            t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul(Mul(t1, 2.0:f64), t6), t5)
-                Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_shifted_chebyshev_polynomial_u.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Mul(t1, 2.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_shifted_chebyshev_polynomial_u.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
-                t9 = Sub(t8, t5)
-                Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_u.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
-            t2 = Mul(t1, 2.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_v.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Add(Mul(t1, 2.0:f64), -1.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_shifted_chebyshev_polynomial_v.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [-1.4, -1.4, -1.4, -1.4, -1.4, -1.4]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [-1.4, -1.4, -1.4, -1.4, -1.4, -1.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
-                t9 = Sub(t8, t5)
-                Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_v.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
-            t2 = Add(Mul(t1, 2.0:f64), -1.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_w.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Add(Mul(t1, 2.0:f64), 1.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), t7)
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_shifted_chebyshev_polynomial_w.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001]:f64, 0.0:f64)
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001, 0.6000000000000001]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Mul([-0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999, -0.3999999999999999]:f64, t6)
-                t9 = Sub(t8, t5)
-                Identity(t4), Identity(t6), t9, Where(Equal(t1, Add(t3, 2)), t9, t7)
-            })
-            Cast(t10, to=f32)
-        aten.special_shifted_chebyshev_polynomial_w.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Add(Mul(Cast(x, to=f64), 2.0:f64), -1.0:f64)
-            t2 = Add(Mul(t1, 2.0:f64), 1.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), t6)
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_hermite_polynomial_h.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Mul(t1, 2.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Sub(Mul(Mul(t1, 2.0:f64), t8), Mul(t7, Mul(Add(Cast(t5, to=f64), 1.0:f64), 2.0:f64)))
-                Identity(t6), Identity(t8), t10, Where(Equal(t2, Add(t5, 2)), t10, t9)
-            })
-            Cast(t11, to=f32)
-        aten.special_hermite_polynomial_h.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.8, 0.8, 0.8, 0.8, 0.8, 0.8]:f64, t6), Mul(t5, Mul(Add(Cast(t3, to=f64), 1.0:f64), 2.0:f64)))
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_hermite_polynomial_h.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Mul(t1, 2.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t10 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(Mul(t1, 2.0:f64), t7), Mul(t6, Mul(Add(Cast(t4, to=f64), 1.0:f64), 2.0:f64)))
-                Identity(t5), Identity(t7), t9, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_hermite_polynomial_he.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t10 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Sub(Mul(t1, t7), Mul(t6, Add(Cast(t4, to=f64), 1.0:f64)))
-                Identity(t5), Identity(t7), t9, Where(Equal(t2, Add(t4, 2)), t9, t8)
-            })
-            Cast(t10, to=f32)
-        aten.special_hermite_polynomial_he.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t9 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, t6), Mul(t5, Add(Cast(t3, to=f64), 1.0:f64)))
-                Identity(t4), Identity(t6), t8, Where(Equal(t1, Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_hermite_polynomial_he.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t9 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
-                t8 = Sub(Mul(t1, t6), Mul(t5, Add(Cast(t3, to=f64), 1.0:f64)))
-                Identity(t4), Identity(t6), t8, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t8, t7)
-            })
-            Cast(t9, to=f32)
-        aten.special_laguerre_polynomial_l.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Add(Mul(t1, -1.0:f64), 1.0:f64)
-            t4 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t3, 0.0:f64))
-            _, _, t13 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t3, t4, body=(t5, t6, t7, t8, t9) {
-                t10 = Add(Cast(t5, to=f64), 1.0:f64)
-                t11 = Mul(Add(Mul(t1, -1.0:f64), Add(Mul(t10, 2.0:f64), 1.0:f64)), t8)
-                t12 = Div(Sub(t11, Mul(t7, t10)), Add(t10, 1.0:f64))
-                Identity(t6), Identity(t8), t12, Where(Equal(t2, Add(t5, 2)), t12, t9)
-            })
-            Cast(t13, to=f32)
-        aten.special_laguerre_polynomial_l.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.6, 0.6, 0.6, 0.6, 0.6, 0.6]:f64, 0.0:f64)
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.6, 0.6, 0.6, 0.6, 0.6, 0.6]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Add(Cast(t3, to=f64), 1.0:f64)
-                t9 = Add([-0.4, -0.4, -0.4, -0.4, -0.4, -0.4]:f64, Add(Mul(t8, 2.0:f64), 1.0:f64))
-                t10 = Div(Sub(Mul(t9, t6), Mul(t5, t8)), Add(t8, 1.0:f64))
-                Identity(t4), Identity(t6), t10, Where(Equal(t1, Add(t3, 2)), t10, t7)
-            })
-            Cast(t11, to=f32)
-        aten.special_laguerre_polynomial_l.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Add(Mul(t1, -1.0:f64), 1.0:f64)
-            t3 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t2, 0.0:f64))
-            _, _, t12 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Add(Cast(t4, to=f64), 1.0:f64)
-                t10 = Mul(Add(Mul(t1, -1.0:f64), Add(Mul(t9, 2.0:f64), 1.0:f64)), t7)
-                t11 = Div(Sub(t10, Mul(t6, t9)), Add(t9, 1.0:f64))
-                Identity(t5), Identity(t7), t11, Where(Equal([3, 3, 3, 3, 3], Add(t4, 2)), t11, t8)
-            })
-            Cast(t12, to=f32)
-        aten.special_legendre_polynomial_p.default(x: f32[4, 1], n: f32[6]) -> f32[4, 6]
-            t1 = Expand(Cast(x, to=f64), [4, 6])
-            t2 = Expand(Cast(n, to=i64), [4, 6])
-            t3 = Where(Equal(t2, 0), f64[4, 6], Where(Equal(t2, 1), t1, 0.0:f64))
-            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, f64[4, 6], t1, t3, body=(t4, t5, t6, t7, t8) {
-                t9 = Add(Cast(t4, to=f64), 1.0:f64)
-                t10 = Sub(Mul(Mul(t1, Add(Mul(t9, 2.0:f64), 1.0:f64)), t7), Mul(t6, t9))
-                t11 = Div(t10, Add(t9, 1.0:f64))
-                Identity(t5), Identity(t7), t11, Where(Equal(t2, Add(t4, 2)), t11, t8)
-            })
-            Cast(t12, to=f32)
-        aten.special_legendre_polynomial_p.x_scalar(x=0.4, n: f32[6]) -> f32[6]
-            t1 = Cast(n, to=i64)
-            t2 = Where(Equal(t1, 1), [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, 0.0:f64)
-            _, _, t11 = Loop(Max(Sub(ReduceMax(t1, keepdims=0), 1), 0), None, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, [0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Where(Equal(t1, 0), [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]:f64, t2), body=(t3, t4, t5, t6, t7) {
-                t8 = Add(Cast(t3, to=f64), 1.0:f64)
-                t9 = Mul([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]:f64, Add(Mul(t8, 2.0:f64), 1.0:f64))
-                t10 = Div(Sub(Mul(t9, t6), Mul(t5, t8)), Add(t8, 1.0:f64))
-                Identity(t4), Identity(t6), t10, Where(Equal(t1, Add(t3, 2)), t10, t7)
-            })
-            Cast(t11, to=f32)
-        aten.special_legendre_polynomial_p.n_scalar(x: f32[5], n=3) -> f32[5]
-            t1 = Cast(x, to=f64)
-            t2 = Where([false, false, false, false, false], [1.0, 1.0, 1.0, 1.0, 1.0]:f64, Where([false, false, false, false, false], t1, 0.0:f64))
-            _, _, t11 = Loop(2, None, [1.0, 1.0, 1.0, 1.0, 1.0]:f64, t1, t2, body=(t3, t4, t5, t6, t7) {
-                t8 = Add(Cast(t3, to=f64), 1.0:f64)
-                t9 = Sub(Mul(Mul(t1, Add(Mul(t8, 2.0:f64), 1.0:f64)), t6), Mul(t5, t8))
-                t10 = Div(t9, Add(t8, 1.0:f64))
-                Identity(t4), Identity(t6), t10, Where(Equal([3, 3, 3, 3, 3], Add(t3, 2)), t10, t7)
-            })
-            Cast(t11, to=f32)
-        aten.special_legendre_polynomial_p.n_scalar(x: f32[s0], n=4) -> f32[s0]
-            t1 = Cast(x, to=f64)
-            t2 = Expand(4, Shape(x, start=0, end=1))
-            t3 = ConstantOfShape(Shape(t1), value=[1.0]:f64)
-            _, _, t12 = Loop(Max(Sub(ReduceMax(t2, keepdims=0), 1), 0), None, t3, t1, Where(Equal(t2, 0), t3, Where(Equal(t2, 1), t1, 0.0:f64)), body=(t4, t5, t6, t7, t8) {
-                t9 = Add(Cast(t4, to=f64), 1.0:f64)
-                t10 = Sub(Mul(Mul(t1, Add(Mul(t9, 2.0:f64), 1.0:f64)), t7), Mul(t6, t9))
-                t11 = Div(t10, Add(t9, 1.0:f64))
-                Identity(t5), Identity(t7), t11, Where(Equal(t2, Add(t4, 2)), t11, t8)
-            })
-            Cast(t12, to=f32)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -7,8 +7,7 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[Row::new(
-    "aten.poisson_nll_loss.default",
-    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
+    "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     lower,
 )];
 

@@ -13,17 +13,12 @@ use crate::kernels::math_type;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.geqrf.default", "geqrf(Tensor self) -> (Tensor a, Tensor tau)", packed),
-    Row::new("aten.linalg_qr.default", "linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", factors),
+    Row::new("aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", packed),
+    Row::new("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", factors),
+    Row::new("aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", |cx| product(cx, "input", "tau")),
+    Row::new("aten::orgqr(Tensor self, Tensor input2) -> Tensor", |cx| product(cx, "self", "input2")),
     Row::new(
-        "aten.linalg_householder_product.default",
-        "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
-        |cx| product(cx, "input", "tau"),
-    ),
-    Row::new("aten.orgqr.default", "orgqr(Tensor self, Tensor input2) -> Tensor", |cx| product(cx, "self", "input2")),
-    Row::new(
-        "aten.ormqr.default",
-        "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
+        "aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor",
         multiply,
     ),
 ];
@@ -120,132 +115,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @"
-        aten.geqrf.default(self: f32[4, 4]) -> (f32[4, 4], f32[4])
-            Loop(4, None, self, [0.0, 0.0, 0.0, 0.0], body=(t1, t2, t3, t4) {
-                t5 = Unsqueeze(t1, [0])
-                t6 = Gather(t3, t5, axis=-1)
-                t7 = Gather(t6, t5, axis=-2)
-                t8 = Greater([[0], [1], [2], [3]], t5)
-                t9 = Equal([[0], [1], [2], [3]], t5)
-                t10 = Where(t8, t6, 0.0)
-                t11 = Equal(ReduceL2(t10, [-2], keepdims=1), 0.0)
-                t12 = ReduceL2(Where(t9, t6, t10), [-2], keepdims=1)
-                t13 = Where(t11, t7, Where(Less(t7, 0.0), t12, Neg(t12)))
-                t14 = Sub(t13, t7)
-                t15 = Div(t14, Where(t11, 1.0, t13))
-                t16 = Div(t10, Where(t11, 1.0, Neg(t14)))
-                t17 = Where(t9, 1.0, t16)
-                t18 = Mul(Mul(t15, t17), ReduceSum(Mul(t17, t3), [-2], keepdims=1))
-                t19 = Equal([0, 1, 2, 3], t5)
-                t20 = Where(Greater([0, 1, 2, 3], t5), Sub(t3, t18), Where(t19, Where(t8, t16, Where(t9, t13, t6)), t3))
-                Identity(t2), t20, Where(t19, Squeeze(t15, [-1]), t4)
-            })
-        aten.linalg_qr.default(A: f32[4, 4]) -> (f32[4, 4], f32[4, 4])
-            t21, t22 = Loop(4, None, A, [0.0, 0.0, 0.0, 0.0], body=(t1, t2, t3, t4) {
-                t5 = Unsqueeze(t1, [0])
-                t6 = Gather(t3, t5, axis=-1)
-                t7 = Gather(t6, t5, axis=-2)
-                t8 = Greater([[0], [1], [2], [3]], t5)
-                t9 = Equal([[0], [1], [2], [3]], t5)
-                t10 = Where(t8, t6, 0.0)
-                t11 = Equal(ReduceL2(t10, [-2], keepdims=1), 0.0)
-                t12 = ReduceL2(Where(t9, t6, t10), [-2], keepdims=1)
-                t13 = Where(t11, t7, Where(Less(t7, 0.0), t12, Neg(t12)))
-                t14 = Sub(t13, t7)
-                t15 = Div(t14, Where(t11, 1.0, t13))
-                t16 = Div(t10, Where(t11, 1.0, Neg(t14)))
-                t17 = Where(t9, 1.0, t16)
-                t18 = Mul(Mul(t15, t17), ReduceSum(Mul(t17, t3), [-2], keepdims=1))
-                t19 = Equal([0, 1, 2, 3], t5)
-                t20 = Where(Greater([0, 1, 2, 3], t5), Sub(t3, t18), Where(t19, Where(t8, t16, Where(t9, t13, t6)), t3))
-                Identity(t2), t20, Where(t19, Squeeze(t15, [-1]), t4)
-            })
-            t30 = Loop(4, None, f32[4, 4], body=(t23, t24, t25) {
-                t26 = Sub([3], Unsqueeze(t23, [0]))
-                t27 = Where(Greater([[0], [1], [2], [3]], t26), Gather(t21, t26, axis=-1), 0.0)
-                t28 = Where(Equal([[0], [1], [2], [3]], t26), 1.0, t27)
-                t29 = Mul(Mul(Gather(Unsqueeze(t22, [-2]), t26, axis=-1), t28), ReduceSum(Mul(t28, t25), [-2], keepdims=1))
-                Identity(t24), Sub(t25, t29)
-            })
-            t30, Trilu(t21, upper=1)
-        aten.linalg_qr.default(A: f32[s0, s1, s2]) -> (f32[s0, s1, Min(s2, s1)], f32[s0, Min(s2, s1), s2])
-            t1 = Shape(A, start=1, end=2)
-            t2 = Unsqueeze(Range(0, Squeeze(t1, [0]), 1), [1])
-            t3 = Shape(A, start=2, end=3)
-            t4 = Range(0, Squeeze(t3, [0]), 1)
-            t5 = Min(t1, t3)
-            t6 = Squeeze(t5, [0])
-            t7 = Range(0, t6, 1)
-            t8 = Shape(A, start=0, end=1)
-            t28, t29 = Loop(t6, None, A, ConstantOfShape(Concat(t8, t5, axis=0), value=[0.0]), body=(t9, t10, t11, t12) {
-                t13 = Unsqueeze(t9, [0])
-                t14 = Gather(t11, t13, axis=-1)
-                t15 = Gather(t14, t13, axis=-2)
-                t16 = Greater(t2, t13)
-                t17 = Equal(t2, t13)
-                t18 = Where(t16, t14, 0.0)
-                t19 = Equal(ReduceL2(t18, [-2], keepdims=1), 0.0)
-                t20 = ReduceL2(Where(t17, t14, t18), [-2], keepdims=1)
-                t21 = Where(t19, t15, Where(Less(t15, 0.0), t20, Neg(t20)))
-                t22 = Sub(t21, t15)
-                t23 = Div(t22, Where(t19, 1.0, t21))
-                t24 = Div(t18, Where(t19, 1.0, Neg(t22)))
-                t25 = Where(t17, 1.0, t24)
-                t26 = Mul(Mul(t23, t25), ReduceSum(Mul(t25, t11), [-2], keepdims=1))
-                t27 = Where(Equal(t4, t13), Where(t16, t24, Where(t17, t21, t14)), t11)
-                Identity(t10), Where(Greater(t4, t13), Sub(t11, t26), t27), Where(Equal(t7, t13), Squeeze(t23, [-1]), t12)
-            })
-            t30 = Expand(Cast(Equal(t2, t7), to=f32), Concat(t8, t1, t5, axis=0))
-            t37 = Loop(t6, None, t30, body=(t31, t32, t33) {
-                t34 = Sub(Sub(t5, [1]), Unsqueeze(t31, [0]))
-                t35 = Where(Equal(t2, t34), 1.0, Where(Greater(t2, t34), Gather(t28, t34, axis=-1), 0.0))
-                t36 = Mul(Mul(Gather(Unsqueeze(t29, [-2]), t34, axis=-1), t35), ReduceSum(Mul(t35, t33), [-2], keepdims=1))
-                Identity(t32), Sub(t33, t36)
-            })
-            t37, Trilu(Slice(t28, [0], t5, [-2]), upper=1)
-        aten.linalg_householder_product.default(input: f32[4, 4], tau: f32[4]) -> f32[4, 4]
-            Loop(4, None, f32[4, 4], body=(t1, t2, t3) {
-                t4 = Sub([3], Unsqueeze(t1, [0]))
-                t5 = Where(Greater([[0], [1], [2], [3]], t4), Gather(input, t4, axis=-1), 0.0)
-                t6 = Where(Equal([[0], [1], [2], [3]], t4), 1.0, t5)
-                t7 = Mul(Mul(Gather(Unsqueeze(tau, [-2]), t4, axis=-1), t6), ReduceSum(Mul(t6, t3), [-2], keepdims=1))
-                Identity(t2), Sub(t3, t7)
-            })
-        aten.linalg_householder_product.default(input: f32[s0, 5, 3], tau: f32[s0, 3]) -> f32[s0, 5, 3]
-            t1 = Expand(f32[5, 3], Concat(Shape(input, start=0, end=1), [5, 3], axis=0))
-            Loop(3, None, t1, body=(t2, t3, t4) {
-                t5 = Sub([2], Unsqueeze(t2, [0]))
-                t6 = Where(Greater([[0], [1], [2], [3], [4]], t5), Gather(input, t5, axis=-1), 0.0)
-                t7 = Where(Equal([[0], [1], [2], [3], [4]], t5), 1.0, t6)
-                t8 = Mul(Mul(Gather(Unsqueeze(tau, [-2]), t5, axis=-1), t7), ReduceSum(Mul(t7, t4), [-2], keepdims=1))
-                Identity(t3), Sub(t4, t8)
-            })
-        aten.orgqr.default(self: f32[4, 4], input2: f32[4]) -> f32[4, 4]
-            Loop(4, None, f32[4, 4], body=(t1, t2, t3) {
-                t4 = Sub([3], Unsqueeze(t1, [0]))
-                t5 = Where(Greater([[0], [1], [2], [3]], t4), Gather(self, t4, axis=-1), 0.0)
-                t6 = Where(Equal([[0], [1], [2], [3]], t4), 1.0, t5)
-                t7 = Mul(Mul(Gather(Unsqueeze(input2, [-2]), t4, axis=-1), t6), ReduceSum(Mul(t6, t3), [-2], keepdims=1))
-                Identity(t2), Sub(t3, t7)
-            })
-        aten.orgqr.default(self: f32[s0, 5, 3], input2: f32[s0, 3]) -> f32[s0, 5, 3]
-            t1 = Expand(f32[5, 3], Concat(Shape(self, start=0, end=1), [5, 3], axis=0))
-            Loop(3, None, t1, body=(t2, t3, t4) {
-                t5 = Sub([2], Unsqueeze(t2, [0]))
-                t6 = Where(Greater([[0], [1], [2], [3], [4]], t5), Gather(self, t5, axis=-1), 0.0)
-                t7 = Where(Equal([[0], [1], [2], [3], [4]], t5), 1.0, t6)
-                t8 = Mul(Mul(Gather(Unsqueeze(input2, [-2]), t5, axis=-1), t7), ReduceSum(Mul(t7, t4), [-2], keepdims=1))
-                Identity(t3), Sub(t4, t8)
-            })
-        aten.ormqr.default(self: f32[5, 3], input2: f32[3], input3: f32[5, 2]) -> f32[5, 2]
-            Loop(3, None, input3, body=(t1, t2, t3) {
-                t4 = Sub([2], Unsqueeze(t1, [0]))
-                t5 = Where(Greater([[0], [1], [2], [3], [4]], t4), Gather(self, t4, axis=-1), 0.0)
-                t6 = Where(Equal([[0], [1], [2], [3], [4]], t4), 1.0, t5)
-                t7 = Mul(Mul(Gather(Unsqueeze(input2, [-2]), t4, axis=-1), t6), ReduceSum(Mul(t6, t3), [-2], keepdims=1))
-                Identity(t2), Sub(t3, t7)
-            })
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

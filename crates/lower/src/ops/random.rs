@@ -18,35 +18,23 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.bernoulli.Tensor", "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", |cx| {
+    Row::new("aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", |cx| {
         bernoulli(cx, "p")
     }),
-    Row::new("aten.bernoulli.default", "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", |cx| {
-        bernoulli(cx, "self")
-    }),
+    Row::new("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", |cx| bernoulli(cx, "self")),
     // What an in-place `bernoulli_` becomes; PyTorch has no schema for it.
-    Row::new("aten.bernoulli.float", "", |cx| bernoulli(cx, "p")),
-    Row::new("aten.bernoulli.p", "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", |cx| {
+    Row::new("aten.bernoulli.float", |cx| bernoulli(cx, "p")),
+    Row::new("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", |cx| {
         bernoulli(cx, "p")
     }),
     Row::new(
-        "aten.cauchy.default",
-        "cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor",
+        "aten::cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor",
         cauchy,
     ),
+    Row::new("aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor", exponential),
+    Row::new("aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", geometric),
     Row::new(
-        "aten.exponential.default",
-        "exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor",
-        exponential,
-    ),
-    Row::new(
-        "aten.geometric.default",
-        "geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-        geometric,
-    ),
-    Row::new(
-        "aten.log_normal.default",
-        "log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor",
+        "aten::log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor",
         |cx| {
             let normal = scaled_normal(cx)?;
             let value = cx.emit("Exp", &[normal], vec![]);
@@ -54,82 +42,55 @@ pub static ROWS: &[Row] = &[
         },
     ),
     Row::new(
-        "aten.multinomial.default",
-        "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+        "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
         multinomial,
     ),
-    Row::new(
-        "aten.normal.Tensor_Tensor",
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        normal,
-    ),
-    Row::new(
-        "aten.normal.Tensor_float",
-        "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-        normal,
-    ),
+    Row::new("aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", normal),
+    Row::new("aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor", normal),
     // What an in-place `normal_` becomes; PyTorch has no schema for it.
-    Row::new("aten.normal.default", "", normal),
+    Row::new("aten.normal.default", normal),
+    Row::new("aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor", normal),
     Row::new(
-        "aten.normal.float_Tensor",
-        "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+        "aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         normal,
     ),
     Row::new(
-        "aten.normal.float_float",
-        "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
         normal,
     ),
     Row::new(
-        "aten.normal_functional.default",
-        "normal_functional(Tensor self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor",
-        normal,
-    ),
-    Row::new(
-        "aten.rand.default",
-        "rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         uniform,
     ),
     Row::new(
-        "aten.rand.generator",
-        "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         uniform,
     ),
     Row::new(
-        "aten.rand_like.default",
-        "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         uniform,
     ),
     Row::new(
-        "aten.rand_like.generator",
-        "rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         uniform,
     ),
     Row::new(
-        "aten.randn.default",
-        "randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         normal,
     ),
     Row::new(
-        "aten.randn.generator",
-        "randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         normal,
     ),
     Row::new(
-        "aten.randn_like.default",
-        "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         normal,
     ),
     Row::new(
-        "aten.randn_like.generator",
-        "randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         normal,
     ),
-    Row::new(
-        "aten.uniform.default",
-        "uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",
-        uniform,
-    ),
+    Row::new("aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor", uniform),
 ];
 
 /// Random numbers of `sizes` by `RandomUniform` (from 0 to 1) or `RandomNormal`.
@@ -288,74 +249,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.bernoulli.Tensor(self: f32[2, 3], p: f32[2, 3]) -> f32[2, 3]
-            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), p), to=f32)
-        aten.bernoulli.default(self: f32[2, 3]) -> f32[2, 3]
-            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), self), to=f32)
-        aten.bernoulli.float(self: f32[3, 4], p=0.3) -> f32[3, 4]
-            Cast(Less(RandomUniform(shape=[3, 4], dtype=f32), 0.3), to=f32)
-        aten.bernoulli.p(self: f32[2, 3], p=0.3) -> f32[2, 3]
-            Cast(Less(RandomUniform(shape=[2, 3], dtype=f32), 0.3), to=f32)
-        aten.cauchy.default(self: f32[2, 3], median=0.5, sigma=2.0) -> f32[2, 3]
-            t1 = Mul(Sub(RandomUniform(shape=[2, 3], dtype=f32), 0.5), 3.1415927)
-            Add(Mul(Tan(t1), 2.0), 0.5)
-        aten.exponential.default(self: f32[2, 3], lambd=2.0) -> f32[2, 3]
-            Div(Log(Sub(1.0, RandomUniform(shape=[2, 3], dtype=f32))), -2.0)
-        aten.geometric.default(self: f32[2, 3], p=0.3) -> f32[2, 3]
-            t1 = Div(Log(Sub(1.0, RandomUniform(shape=[2, 3], dtype=f32))), -0.35667494)
-            Max(Ceil(t1), 1.0)
-        aten.log_normal.default(self: f32[2, 3]) -> f32[2, 3]
-            Exp(Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), 1.0))
-        aten.multinomial.default(self: f32[4], num_samples=1) -> i64[1]
-            t1 = Multinomial(Unsqueeze(Log(self), [0]), sample_size=1, dtype=i64)
-            Squeeze(t1, [0])
-        aten.normal.Tensor_Tensor(mean: f32[2, 3], std: f32[3]) -> f32[2, 3]
-            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), std), mean)
-        aten.normal.Tensor_float(mean: f32[2, 3], std=2.0) -> f32[2, 3]
-            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), mean)
-        aten.normal.default(self: f32[s0, 4], mean=1.0, std=2.0) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
-            Add(Mul(RandomNormalLike(t1, dtype=f32), 2.0), 1.0)
-        aten.normal.float_Tensor(mean=1.0, std: f32[2, 3]) -> f32[2, 3]
-            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), std), 1.0)
-        aten.normal.float_float(mean=1.0, std=2.0, size=[2, 3]) -> f32[2, 3]
-            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 2.0), 1.0)
-        aten.normal_functional.default(self: f32[2, 3], mean=1.0, std=3.0) -> f32[2, 3]
-            Add(Mul(RandomNormal(shape=[2, 3], dtype=f32), 3.0), 1.0)
-        aten.rand.default(size=[2, 3]) -> f32[2, 3]
-            RandomUniform(shape=[2, 3], dtype=f32)
-        aten.rand.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
-            RandomUniformLike(t1, dtype=f32)
-        aten.rand.generator(size=[2, 3], generator=None) -> f32[2, 3]
-            RandomUniform(shape=[2, 3], dtype=f32)
-        aten.rand_like.default(self: f32[2, 3]) -> f32[2, 3]
-            RandomUniform(shape=[2, 3], dtype=f32)
-        aten.rand_like.default(self: f32[s0, 4]) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
-            RandomUniformLike(t1, dtype=f32)
-        aten.rand_like.generator(self: f32[2, 3], generator=None) -> f32[2, 3]
-            RandomUniform(shape=[2, 3], dtype=f32)
-        aten.randn.default(size=[2, 3]) -> f32[2, 3]
-            RandomNormal(shape=[2, 3], dtype=f32)
-        aten.randn.default(size=[s0, 4], device=cpu, pin_memory=False) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Unsqueeze(s0, [0]), [4], axis=0), value=[0.0])
-            RandomNormalLike(t1, dtype=f32)
-        aten.randn.generator(size=[2, 3], generator=None) -> f32[2, 3]
-            RandomNormal(shape=[2, 3], dtype=f32)
-        aten.randn_like.default(self: f32[2, 3]) -> f32[2, 3]
-            RandomNormal(shape=[2, 3], dtype=f32)
-        aten.randn_like.default(self: f32[s0, 4]) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
-            RandomNormalLike(t1, dtype=f32)
-        aten.randn_like.generator(self: f32[2, 3], generator=None) -> f32[2, 3]
-            RandomNormal(shape=[2, 3], dtype=f32)
-        aten.uniform.default(self: f32[2, 3], from=-2.0, to=5.0) -> f32[2, 3]
-            Add(Mul(RandomUniform(shape=[2, 3], dtype=f32), 7.0), -2.0)
-        aten.uniform.default(self: f32[s0, 4]) -> f32[s0, 4]
-            t1 = ConstantOfShape(Concat(Shape(self, start=0, end=1), [4], axis=0), value=[0.0])
-            RandomUniformLike(t1, dtype=f32)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

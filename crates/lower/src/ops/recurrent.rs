@@ -20,6 +20,7 @@ use crate::registry::{Outputs, Row};
 macro_rules! schema {
     ($name:literal, $state:literal, $results:literal) => {
         concat!(
+            "aten::",
             $name,
             ".input(Tensor input, ",
             $state,
@@ -30,10 +31,10 @@ macro_rules! schema {
 }
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.lstm.input", schema!("lstm", "Tensor[]", "(Tensor, Tensor, Tensor)"), |cx| lower(cx, &LSTM)),
-    Row::new("aten.gru.input", schema!("gru", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &GRU)),
-    Row::new("aten.rnn_tanh.input", schema!("rnn_tanh", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &TANH)),
-    Row::new("aten.rnn_relu.input", schema!("rnn_relu", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &RELU)),
+    Row::new(schema!("lstm", "Tensor[]", "(Tensor, Tensor, Tensor)"), |cx| lower(cx, &LSTM)),
+    Row::new(schema!("gru", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &GRU)),
+    Row::new(schema!("rnn_tanh", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &TANH)),
+    Row::new(schema!("rnn_relu", "Tensor", "(Tensor, Tensor)"), |cx| lower(cx, &RELU)),
 ];
 
 /// A kind of cell.
@@ -230,63 +231,7 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.lstm.input(input: f32[6, 2, 3], hx: [f32[1, 2, 5], f32[1, 2, 5]], params: param [f32[20, 3], f32[20, 5], f32[20], f32[20]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5], f32[1, 2, 5])
-            t1 = Concat(Gather(params_2, i64[20], axis=0), Gather(params_3, i64[20], axis=0), axis=0)
-            t2, t3, t4 = LSTM(input, Unsqueeze(Gather(params_0, i64[20], axis=0), [0]), Unsqueeze(Gather(params_1, i64[20], axis=0), [0]), Unsqueeze(t1, [0]), None, hx_0, hx_1, hidden_size=5)
-            Squeeze(t2, [1]), t3, t4
-        aten.lstm.input(input: f32[s0, s1, 3], hx: [f32[4, s0, 5], f32[4, s0, 5]], params: param [f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 3], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20], f32[20, 10], f32[20, 5], f32[20], f32[20]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5], f32[4, s0, 5])
-            t1, t2 = Split(hx_0, [2, 2], axis=0)
-            t3, t4 = Split(hx_1, [2, 2], axis=0)
-            t5 = Concat(Gather(params_2, i64[20], axis=0), Gather(params_3, i64[20], axis=0), axis=0)
-            t6 = Concat(Gather(params_6, i64[20], axis=0), Gather(params_7, i64[20], axis=0), axis=0)
-            t7 = Concat(Unsqueeze(Gather(params_0, i64[20], axis=0), [0]), Unsqueeze(Gather(params_4, i64[20], axis=0), [0]), axis=0)
-            t8 = Concat(Unsqueeze(Gather(params_1, i64[20], axis=0), [0]), Unsqueeze(Gather(params_5, i64[20], axis=0), [0]), axis=0)
-            t9, t10, t11 = LSTM(Transpose(input, perm=[1, 0, 2]), t7, t8, Concat(Unsqueeze(t5, [0]), Unsqueeze(t6, [0]), axis=0), None, t1, t3, hidden_size=5, direction=bidirectional)
-            t12 = Concat(Gather(params_10, i64[20], axis=0), Gather(params_11, i64[20], axis=0), axis=0)
-            t13 = Concat(Gather(params_14, i64[20], axis=0), Gather(params_15, i64[20], axis=0), axis=0)
-            t14 = Concat(Unsqueeze(Gather(params_8, i64[20], axis=0), [0]), Unsqueeze(Gather(params_12, i64[20], axis=0), [0]), axis=0)
-            t15 = Concat(Unsqueeze(Gather(params_9, i64[20], axis=0), [0]), Unsqueeze(Gather(params_13, i64[20], axis=0), [0]), axis=0)
-            t16, t17, t18 = LSTM(Reshape(Transpose(t9, perm=[0, 2, 1, 3]), [0, 0, 10]), t14, t15, Concat(Unsqueeze(t12, [0]), Unsqueeze(t13, [0]), axis=0), None, t2, t4, hidden_size=5, direction=bidirectional)
-            Reshape(Transpose(t16, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t10, t17, axis=0), Concat(t11, t18, axis=0)
-        aten.gru.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[15, 3], f32[15, 5], f32[15], f32[15]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
-            t1 = Concat(Gather(params_2, i64[15], axis=0), Gather(params_3, i64[15], axis=0), axis=0)
-            t2, t3 = GRU(input, Unsqueeze(Gather(params_0, i64[15], axis=0), [0]), Unsqueeze(Gather(params_1, i64[15], axis=0), [0]), Unsqueeze(t1, [0]), None, hx, hidden_size=5, linear_before_reset=1)
-            Squeeze(t2, [1]), t3
-        aten.gru.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 3], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15], f32[15, 10], f32[15, 5], f32[15], f32[15]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
-            t1, t2 = Split(hx, [2, 2], axis=0)
-            t3 = Concat(Gather(params_2, i64[15], axis=0), Gather(params_3, i64[15], axis=0), axis=0)
-            t4 = Concat(Gather(params_6, i64[15], axis=0), Gather(params_7, i64[15], axis=0), axis=0)
-            t5 = Concat(Unsqueeze(Gather(params_0, i64[15], axis=0), [0]), Unsqueeze(Gather(params_4, i64[15], axis=0), [0]), axis=0)
-            t6 = Concat(Unsqueeze(Gather(params_1, i64[15], axis=0), [0]), Unsqueeze(Gather(params_5, i64[15], axis=0), [0]), axis=0)
-            t7, t8 = GRU(Transpose(input, perm=[1, 0, 2]), t5, t6, Concat(Unsqueeze(t3, [0]), Unsqueeze(t4, [0]), axis=0), None, t1, hidden_size=5, direction=bidirectional, linear_before_reset=1)
-            t9 = Concat(Gather(params_10, i64[15], axis=0), Gather(params_11, i64[15], axis=0), axis=0)
-            t10 = Concat(Gather(params_14, i64[15], axis=0), Gather(params_15, i64[15], axis=0), axis=0)
-            t11 = Concat(Unsqueeze(Gather(params_8, i64[15], axis=0), [0]), Unsqueeze(Gather(params_12, i64[15], axis=0), [0]), axis=0)
-            t12 = Concat(Unsqueeze(Gather(params_9, i64[15], axis=0), [0]), Unsqueeze(Gather(params_13, i64[15], axis=0), [0]), axis=0)
-            t13, t14 = GRU(Reshape(Transpose(t7, perm=[0, 2, 1, 3]), [0, 0, 10]), t11, t12, Concat(Unsqueeze(t9, [0]), Unsqueeze(t10, [0]), axis=0), None, t2, hidden_size=5, direction=bidirectional, linear_before_reset=1)
-            Reshape(Transpose(t13, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t8, t14, axis=0)
-        aten.rnn_tanh.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
-            t1, t2 = RNN(input, params_0, params_1, Unsqueeze(Concat(params_2, params_3, axis=0), [0]), None, hx, hidden_size=5)
-            Squeeze(t1, [1]), t2
-        aten.rnn_tanh.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
-            t1, t2 = Split(hx, [2, 2], axis=0)
-            t3 = Concat(Unsqueeze(Concat(params_2, params_3, axis=0), [0]), Unsqueeze(Concat(params_6, params_7, axis=0), [0]), axis=0)
-            t4, t5 = RNN(Transpose(input, perm=[1, 0, 2]), Concat(params_0, params_4, axis=0), Concat(params_1, params_5, axis=0), t3, None, t1, hidden_size=5, direction=bidirectional)
-            t6 = Concat(Unsqueeze(Concat(params_10, params_11, axis=0), [0]), Unsqueeze(Concat(params_14, params_15, axis=0), [0]), axis=0)
-            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [0, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional)
-            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t5, t8, axis=0)
-        aten.rnn_relu.input(input: f32[6, 2, 3], hx: f32[1, 2, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=1, dropout=0.0, train=False, bidirectional=False, batch_first=False) -> (f32[6, 2, 5], f32[1, 2, 5])
-            t1, t2 = RNN(input, params_0, params_1, Unsqueeze(Concat(params_2, params_3, axis=0), [0]), None, hx, hidden_size=5, activations=[Relu])
-            Squeeze(t1, [1]), t2
-        aten.rnn_relu.input(input: f32[s0, s1, 3], hx: f32[4, s0, 5], params: param [f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 3], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5], f32[5, 10], f32[5, 5], f32[5], f32[5]], has_biases=True, num_layers=2, dropout=0.0, train=False, bidirectional=True, batch_first=True) -> (f32[s0, s1, 10], f32[4, s0, 5])
-            t1, t2 = Split(hx, [2, 2], axis=0)
-            t3 = Concat(Unsqueeze(Concat(params_2, params_3, axis=0), [0]), Unsqueeze(Concat(params_6, params_7, axis=0), [0]), axis=0)
-            t4, t5 = RNN(Transpose(input, perm=[1, 0, 2]), Concat(params_0, params_4, axis=0), Concat(params_1, params_5, axis=0), t3, None, t1, hidden_size=5, direction=bidirectional, activations=[Relu, Relu])
-            t6 = Concat(Unsqueeze(Concat(params_10, params_11, axis=0), [0]), Unsqueeze(Concat(params_14, params_15, axis=0), [0]), axis=0)
-            t7, t8 = RNN(Reshape(Transpose(t4, perm=[0, 2, 1, 3]), [0, 0, 10]), Concat(params_8, params_12, axis=0), Concat(params_9, params_13, axis=0), t6, None, t2, hidden_size=5, direction=bidirectional, activations=[Relu, Relu])
-            Reshape(Transpose(t7, perm=[2, 0, 1, 3]), [0, 0, 10]), Concat(t5, t8, axis=0)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 
     /// A layer that starts from what `target` fills; there is no node for small tensors, which are constants.

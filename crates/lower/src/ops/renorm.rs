@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] =
-    &[Row::new("aten.renorm.default", "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", lower)];
+    &[Row::new("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", lower)];
 
 /// What PyTorch adds to a norm before it divides by it.
 const EPSILON: f64 = 1e-7;

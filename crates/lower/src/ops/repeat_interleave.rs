@@ -10,18 +10,13 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", |cx| {
+        let dtype = cx.out()?.dtype;
+        let places = places(cx)?;
+        Ok(cx.cast(places, dtype).into())
+    }),
     Row::new(
-        "aten.repeat_interleave.Tensor",
-        "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-        |cx| {
-            let dtype = cx.out()?.dtype;
-            let places = places(cx)?;
-            Ok(cx.cast(places, dtype).into())
-        },
-    ),
-    Row::new(
-        "aten.repeat_interleave.self_Tensor",
-        "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+        "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
         lower,
     ),
 ];

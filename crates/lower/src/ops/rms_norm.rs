@@ -12,18 +12,18 @@ use crate::ir::ValueId;
 use crate::registry::Row;
 
 const RMS_NORM: &str =
-    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor";
+    "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor";
 const FUSED: &str =
-    "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)";
+    "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)";
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.rms_norm.default", RMS_NORM, |cx| Ok(composed(cx)?.0.into())),
-    Row::new("aten.rms_norm.default", RMS_NORM, |cx| Ok(fused(cx)?.into())).since(23),
-    Row::new("aten._fused_rms_norm.default", FUSED, |cx| {
+    Row::new(RMS_NORM, |cx| Ok(composed(cx)?.0.into())),
+    Row::new(RMS_NORM, |cx| Ok(fused(cx)?.into())).since(23),
+    Row::new(FUSED, |cx| {
         let (y, inverse) = composed(cx)?;
         Ok([y, inverse].into())
     }),
-    Row::new("aten._fused_rms_norm.default", FUSED, |cx| {
+    Row::new(FUSED, |cx| {
         let (y, inverse) = (fused(cx)?, composed(cx)?.1);
         Ok([y, inverse].into())
     })

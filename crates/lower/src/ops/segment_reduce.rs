@@ -12,8 +12,7 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[Row::new(
-    "aten.segment_reduce.default",
-    "segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
+    "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     lower,
 )];
 

@@ -13,18 +13,10 @@ use crate::ops::support::operands::operand;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.where.Scalar", "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", lower),
-    Row::new(
-        "aten.where.ScalarOther",
-        "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-        lower,
-    ),
-    Row::new(
-        "aten.where.ScalarSelf",
-        "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
-        lower,
-    ),
-    Row::new("aten.where.self", "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", lower),
+    Row::new("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", lower),
+    Row::new("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", lower),
+    Row::new("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", lower),
+    Row::new("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", lower),
 ];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {

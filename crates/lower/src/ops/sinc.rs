@@ -10,9 +10,9 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.sinc.default", "sinc(Tensor self) -> Tensor", sinc),
-    Row::new("aten.special_entr.default", "special_entr(Tensor self) -> Tensor", entropy),
-    Row::new("aten.special_sinc.default", "special_sinc(Tensor self) -> Tensor", sinc),
+    Row::new("aten::sinc(Tensor self) -> Tensor", sinc),
+    Row::new("aten::special_entr(Tensor self) -> Tensor", entropy),
+    Row::new("aten::special_sinc(Tensor self) -> Tensor", sinc),
 ];
 
 fn sinc(cx: &mut Context<'_, '_>) -> Result<Outputs> {

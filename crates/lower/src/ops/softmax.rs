@@ -11,19 +11,13 @@ use crate::ir::ValueId;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.softmax.int", "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", |cx| {
-        lower(cx, "Softmax")
-    }),
-    Row::new("aten._softmax.default", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", |cx| {
-        lower(cx, "Softmax")
-    }),
-    Row::new("aten.log_softmax.int", "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", |cx| {
+    Row::new("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", |cx| lower(cx, "Softmax")),
+    Row::new("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", |cx| lower(cx, "Softmax")),
+    Row::new("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", |cx| {
         lower(cx, "LogSoftmax")
     }),
-    Row::new("aten._log_softmax.default", "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", |cx| {
-        lower(cx, "LogSoftmax")
-    }),
-    Row::new("aten._safe_softmax.default", "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", safe),
+    Row::new("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", |cx| lower(cx, "LogSoftmax")),
+    Row::new("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", safe),
 ];
 
 fn lower(cx: &mut Context<'_, '_>, op: &'static str) -> Result<Outputs> {
@@ -69,23 +63,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.softmax.int(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
-            Softmax(self, axis=-1)
-        aten.softmax.int(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
-            Softmax(self, axis=0)
-        aten._softmax.default(self: f32[2, 3, 4], dim=-1, half_to_float=False) -> f32[2, 3, 4]
-            Softmax(self, axis=-1)
-        aten.log_softmax.int(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
-            LogSoftmax(self, axis=-1)
-        aten.log_softmax.int(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
-            LogSoftmax(self, axis=0)
-        aten._log_softmax.default(self: f32[2, 3, 4], dim=-1, half_to_float=False) -> f32[2, 3, 4]
-            LogSoftmax(self, axis=-1)
-        aten._safe_softmax.default(self: f32[2, 3, 4], dim=-1) -> f32[2, 3, 4]
-            Where(Equal(ReduceMax(self, [2], keepdims=1), -inf), 0.0, Softmax(self, axis=-1))
-        aten._safe_softmax.default(self: f32[s0, s1, 4], dim=0) -> f32[s0, s1, 4]
-            Where(Equal(ReduceMax(self, [0], keepdims=1), -inf), 0.0, Softmax(self, axis=0))
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

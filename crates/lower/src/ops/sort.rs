@@ -14,34 +14,23 @@ use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.argsort.default", "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", argsort),
+    Row::new("aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", argsort),
+    Row::new("aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", argsort),
     Row::new(
-        "aten.argsort.stable",
-        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-        argsort,
-    ),
-    Row::new(
-        "aten.kthvalue.default",
-        "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
         kth_value,
     ),
-    Row::new("aten.msort.default", "msort(Tensor self) -> Tensor", |cx| {
+    Row::new("aten::msort(Tensor self) -> Tensor", |cx| {
         let [values, _] = sorted(cx, 0, false)?;
         Ok(values.into())
     }),
+    Row::new("aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", sort),
     Row::new(
-        "aten.sort.default",
-        "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+        "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
         sort,
     ),
     Row::new(
-        "aten.sort.stable",
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        sort,
-    ),
-    Row::new(
-        "aten.topk.default",
-        "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+        "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
         topk,
     ),
 ];
@@ -142,30 +131,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.argsort.default(self: f32[3, 5], dim=0) -> i64[3, 5]
-            _, t1 = TopK(self, [3], axis=0, largest=0, sorted=1)
-            t1
-        aten.argsort.stable(self: i64[3, 8], stable=True, dim=0) -> i64[3, 8]
-            _, t1 = TopK(self, [3], axis=0, largest=0, sorted=1)
-            t1
-        aten.kthvalue.default(self: f32[3, 5], k=1) -> (f32[3], i64[3])
-            t1, t2 = TopK(self, [1], axis=1, largest=0, sorted=1)
-            Gather(t1, -1, axis=1), Gather(t2, -1, axis=1)
-        aten.kthvalue.default(self: f32[s0, 5], k=2) -> (f32[s0], i64[s0])
-            t1, t2 = TopK(self, [2], axis=1, largest=0, sorted=1)
-            Gather(t1, -1, axis=1), Gather(t2, -1, axis=1)
-        aten.msort.default(self: f32[4, 3]) -> f32[4, 3]
-            t1, _ = TopK(self, [4], axis=0, largest=0, sorted=1)
-            t1
-        aten.sort.default(self: f32[3, 5], dim=0) -> (f32[3, 5], i64[3, 5])
-            TopK(self, [3], axis=0, largest=0, sorted=1)
-        aten.sort.default(self: f32[s0, s1], dim=1) -> (f32[s0, s1], i64[s0, s1])
-            TopK(self, Shape(self, start=1, end=2), axis=1, largest=0, sorted=1)
-        aten.sort.stable(self: i64[3, 8], stable=True, dim=0) -> (i64[3, 8], i64[3, 8])
-            TopK(self, [3], axis=0, largest=0, sorted=1)
-        aten.topk.default(self: f32[3, 6], k=2) -> (f32[3, 2], i64[3, 2])
-            TopK(self, [2], axis=1, largest=1, sorted=1)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

@@ -6,8 +6,7 @@ use crate::kernels::kernel_type;
 use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] =
-    &[Row::new("aten.sum_to_size.default", "sum_to_size(Tensor self, SymInt[] size) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;

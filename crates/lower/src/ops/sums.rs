@@ -14,40 +14,29 @@ use crate::ops::support::reduction::{count_value, reduced_axes, reduced_count, r
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.count_nonzero.default", "count_nonzero(Tensor self, int? dim=None) -> Tensor", count_nonzero),
-    Row::new("aten.count_nonzero.dim_IntList", "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", count_nonzero),
-    Row::new("aten.mean.default", "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| {
-        lower(cx, "ReduceMean")
-    }),
+    Row::new("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", count_nonzero),
+    Row::new("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", count_nonzero),
+    Row::new("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| lower(cx, "ReduceMean")),
     Row::new(
-        "aten.mean.dim",
-        "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         |cx| lower(cx, "ReduceMean"),
     ),
     Row::new(
-        "aten.nanmean.default",
-        "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         nan_mean,
     ),
     Row::new(
-        "aten.nansum.default",
-        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         nan_sum,
     ),
-    Row::new("aten.prod.default", "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| {
-        lower(cx, "ReduceProd")
-    }),
+    Row::new("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| lower(cx, "ReduceProd")),
     Row::new(
-        "aten.prod.dim_int",
-        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         |cx| lower(cx, "ReduceProd"),
     ),
-    Row::new("aten.sum.default", "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| {
-        lower(cx, "ReduceSum")
-    }),
+    Row::new("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", |cx| lower(cx, "ReduceSum")),
     Row::new(
-        "aten.sum.dim_IntList",
-        "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         |cx| lower(cx, "ReduceSum"),
     ),
 ];
@@ -148,37 +137,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten.count_nonzero.default(self: i64[2, 3]) -> i64[]
-            ReduceSum(Cast(Cast(self, to=bool), to=i64), keepdims=0)
-        aten.count_nonzero.dim_IntList(self: i64[2, 3, 4], dim=[0, 2]) -> i64[3]
-            ReduceSum(Cast(Cast(self, to=bool), to=i64), [0, 2], keepdims=0)
-        aten.mean.default(self: f32[2, 3, 4]) -> f32[]
-            ReduceMean(self, keepdims=0)
-        aten.mean.dim(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            ReduceMean(self, [0], keepdims=0)
-        aten.mean.dim(self: f32[s0, 4], dim=[1], keepdim=True) -> f32[s0, 1]
-            ReduceMean(self, [1], keepdims=1)
-        aten.nanmean.default(self: f64[3, 3], dim=[1]) -> f64[3]
-            t1 = IsNaN(self)
-            Div(ReduceSum(Where(t1, 0.0:f64, self), [1], keepdims=0), ReduceSum(Cast(Not(t1), to=f64), [1], keepdims=0))
-        aten.nanmean.default(self: f32[s0, 3], dim=[0]) -> f32[3]
-            t1 = IsNaN(self)
-            Div(ReduceSum(Where(t1, 0.0, self), [0], keepdims=0), ReduceSum(Cast(Not(t1), to=f32), [0], keepdims=0))
-        aten.nansum.default(self: f64[3, 3], dim=[1]) -> f64[3]
-            ReduceSum(Where(IsNaN(self), 0.0:f64, self), [1], keepdims=0)
-        aten.nansum.default(self: f32[s0, 3], dim=[0]) -> f32[3]
-            ReduceSum(Where(IsNaN(self), 0.0, self), [0], keepdims=0)
-        aten.prod.default(self: i64[2, 3]) -> i64[]
-            ReduceProd(self, keepdims=0)
-        aten.prod.dim_int(self: i64[3, 4], dim=1) -> i64[3]
-            ReduceProd(self, [1], keepdims=0)
-        aten.sum.default(self: f32[2, 3, 4]) -> f32[]
-            ReduceSum(self, keepdims=0)
-        aten.sum.dim_IntList(self: f32[2, 3, 4], dim=[0]) -> f32[3, 4]
-            ReduceSum(self, [0], keepdims=0)
-        aten.sum.dim_IntList(self: f32[s0, 4], dim=[1], keepdim=True) -> f32[s0, 1]
-            ReduceSum(self, [1], keepdims=1)
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

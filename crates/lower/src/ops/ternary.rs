@@ -11,24 +11,16 @@ use crate::ops::support::operands::{operand, real_only};
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new(
-        "aten.addcdiv.default",
-        "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-        |cx| accumulate(cx, "Div"),
-    ),
-    Row::new(
-        "aten.addcmul.default",
-        "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-        |cx| accumulate(cx, "Mul"),
-    ),
-    Row::new("aten.heaviside.default", "heaviside(Tensor self, Tensor values) -> Tensor", heaviside),
-    Row::new("aten.lerp.Scalar", "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", lerp),
-    Row::new("aten.lerp.Tensor", "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", lerp),
-    Row::new(
-        "aten.threshold.default",
-        "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-        threshold,
-    ),
+    Row::new("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", |cx| {
+        accumulate(cx, "Div")
+    }),
+    Row::new("aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", |cx| {
+        accumulate(cx, "Mul")
+    }),
+    Row::new("aten::heaviside(Tensor self, Tensor values) -> Tensor", heaviside),
+    Row::new("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", lerp),
+    Row::new("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", lerp),
+    Row::new("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", threshold),
 ];
 
 /// An operand in the type in which the formula is computed.

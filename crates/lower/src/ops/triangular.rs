@@ -9,16 +9,14 @@ use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten.tril.default", "tril(Tensor self, SymInt diagonal=0) -> Tensor", |cx| lower(cx, false)),
+    Row::new("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", |cx| lower(cx, false)),
     Row::new(
-        "aten.tril_indices.default",
-        "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         |cx| indices(cx, |row, column, offset| column - row <= offset),
     ),
-    Row::new("aten.triu.default", "triu(Tensor self, SymInt diagonal=0) -> Tensor", |cx| lower(cx, true)),
+    Row::new("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", |cx| lower(cx, true)),
     Row::new(
-        "aten.triu_indices.default",
-        "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         |cx| indices(cx, |row, column, offset| column - row >= offset),
     ),
 ];

@@ -15,24 +15,17 @@ use crate::ops::support::operands::real_only;
 use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
+    Row::new("aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", lower),
     Row::new(
-        "aten._unique.default",
-        "_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+        "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
         lower,
     ),
     Row::new(
-        "aten._unique2.default",
-        "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-        lower,
-    ),
-    Row::new(
-        "aten.unique_consecutive.default",
-        "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
+        "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
         consecutive,
     ),
     Row::new(
-        "aten.unique_dim.default",
-        "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+        "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
         lower,
     ),
 ];
@@ -116,23 +109,6 @@ mod tests {
 
     #[test]
     fn rows_as_onnx() {
-        assert_snapshot!(lowered(ROWS), @r"
-        aten._unique.default(self: i64[3, 5], sorted=True, return_inverse=True) -> (i64[u0], i64[3, 5])
-            t1, _, t2, _ = Unique(self, sorted=1)
-            t1, Reshape(t2, [3, 5])
-        aten._unique2.default(self: i64[3, 5]) -> (i64[u0], unread i64[0], unread i64[0])
-            t1, _, _, _ = Unique(self, sorted=1)
-            t1
-        aten._unique2.default(self: i64[s0, 5], sorted=True, return_inverse=True) -> (i64[u0], i64[s0, 5], unread i64[0])
-            t1, _, t2, _ = Unique(self, sorted=1)
-            t1, Reshape(t2, [-1, 5])
-        aten.unique_consecutive.default(self: i64[3, 5]) -> (i64[u0], unread i64[0], unread i64[0])
-            t1 = Reshape(self, [15])
-            t2 = Not(Equal(Slice(t1, [0], [-1], [0]), Slice(t1, [1], [max], [0])))
-            Compress(t1, Concat([true], t2, axis=0), axis=0)
-        aten.unique_dim.default(self: i64[6, 2], dim=0) -> (i64[u0, 2], unread i64[6], unread i64[u0])
-            t1, _, _, _ = Unique(self, axis=0, sorted=1)
-            t1
-        ");
+        assert_snapshot!(lowered(ROWS));
     }
 }

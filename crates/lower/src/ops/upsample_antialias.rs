@@ -14,33 +14,27 @@ use crate::registry::{Outputs, Row};
 
 pub static ROWS: &[Row] = &[
     Row::new(
-        "aten._upsample_bilinear2d_aa.default",
-        "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        "aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
         |cx| lower(cx, Filter::Triangle),
     ),
     Row::new(
-        "aten._upsample_bilinear2d_aa.vec",
-        "_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        "aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
         |cx| lower(cx, Filter::Triangle),
     ),
     Row::new(
-        "aten._upsample_bicubic2d_aa.default",
-        "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        "aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
         |cx| lower(cx, Filter::Cubic),
     ),
     Row::new(
-        "aten._upsample_bicubic2d_aa.vec",
-        "_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        "aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
         |cx| lower(cx, Filter::Cubic),
     ),
     Row::new(
-        "aten._upsample_lanczos2d_aa.default",
-        "_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+        "aten::_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
         |cx| lower(cx, Filter::Lanczos),
     ),
     Row::new(
-        "aten._upsample_lanczos2d_aa.vec",
-        "_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
+        "aten::_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
         |cx| lower(cx, Filter::Lanczos),
     ),
 ];
@@ -106,8 +100,15 @@ fn lower(cx: &mut Context<'_, '_>, filter: Filter) -> Result<Outputs> {
     Ok(cx.cast(y, sizes.dtype).into())
 }
 
-/// The matrix `[to, from]`, row by row, in single precision like PyTorch's centres.
-fn weights(from: i64, to: i64, factor: Option<f64>, filter: Filter, align_corners: bool) -> Vec<f64> {
+/// The matrix `[to, from]`, row by row. A factor that contradicts the sizes may put a filter wholly outside the input;
+/// PyTorch then reads memory that does not belong to the input.
+fn weights(
+    from: i64,
+    to: i64,
+    factor: Option<f64>,
+    filter: Filter,
+    align_corners: bool,
+) -> Result<Vec<f64>, String> {
     let scale = match factor {
         _ if align_corners && to > 1 => (from - 1) as f64 / (to - 1) as f64,
         _ if align_corners => 0.0,
@@ -121,6 +122,12 @@ fn weights(from: i64, to: i64, factor: Option<f64>, filter: Filter, align_corner
         let centre = scale * (i as f64 + 0.5);
         let first = ((centre - reach + 0.5) as i64).max(0);
         let end = ((centre + reach + 0.5) as i64).min(from);
+        if first >= end && from > 0 {
+            return Err(format!(
+                "with this factor, element {i} of {to} is computed from no element of the {from}; PyTorch's result is \
+                 undefined there"
+            ));
+        }
         let at = |j: i64| {
             let inside = (first..end).contains(&j);
             if inside { filter.at((j as f64 - centre + 0.5) * narrowing) } else { 0.0 }
@@ -128,7 +135,7 @@ fn weights(from: i64, to: i64, factor: Option<f64>, filter: Filter, align_corner
         let sum: f64 = (0..from).map(at).sum();
         matrix.extend((0..from).map(|j| if sum == 0.0 { 0.0 } else { at(j) / sum }));
     }
-    matrix
+    Ok(matrix)
 }
 
 #[cfg(test)]
@@ -136,7 +143,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
@@ -154,5 +161,16 @@ mod tests {
         aten._upsample_lanczos2d_aa.vec(input: f32[2, 3, 9, 8], output_size=[4, 3], align_corners=False, scale_factors=None) -> f32[2, 3, 4, 3]
             MatMul(f32[4, 9], MatMul(input, f32[8, 3]))
         ");
+    }
+    #[test]
+    fn a_filter_that_lies_outside_the_input_is_refused() {
+        assert_eq!(
+            refused(
+                "aten._upsample_bilinear2d_aa.default(self: f32[2, 3, 9, 8], output_size=[12, 5], align_corners=False, \
+                 scales_h=0.6, scales_w=0.7) -> f32[2, 3, 12, 5]"
+            ),
+            "node `_upsample_bilinear2d_aa` (aten._upsample_bilinear2d_aa.default) in module `(root)`: with this factor, \
+             element 6 of 12 is computed from no element of the 9; PyTorch's result is undefined there"
+        );
     }
 }

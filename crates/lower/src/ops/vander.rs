@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::kernels::{kernel_type, math_type};
 use crate::registry::{Outputs, Row};
 
-pub static ROWS: &[Row] =
-    &[Row::new("aten.linalg_vander.default", "linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", lower)];
+pub static ROWS: &[Row] = &[Row::new("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", lower)];
 
 fn lower(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     real_only(cx)?;

@@ -9,17 +9,11 @@ use crate::ir::ValueId;
 use crate::registry::Row;
 
 pub static ROWS: &[Row] = &[
-    Row::new("aten._weight_norm.default", "_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", |cx| {
-        Ok(lower(cx)?.0.into())
+    Row::new("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", |cx| Ok(lower(cx)?.0.into())),
+    Row::new("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", |cx| {
+        let (weight, norm) = lower(cx)?;
+        Ok([weight, norm].into())
     }),
-    Row::new(
-        "aten._weight_norm_interface.default",
-        "_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
-        |cx| {
-            let (weight, norm) = lower(cx)?;
-            Ok([weight, norm].into())
-        },
-    ),
 ];
 
 /// The weight and the norm.

@@ -51,15 +51,15 @@ fn merged(scopes: &Scopes, a: ScopeId, b: ScopeId) -> ScopeId {
 }
 
 /// Remembers which calls the merged node stands for: who cuts one of them out needs the node, too.
-fn note_sharing(first: &mut Node, twin: &Node) {
-    if first.shared_by.is_empty() && twin.shared_by.is_empty() && first.origin.scope == twin.origin.scope {
+fn note_sharing(first: &mut Node, equal: &Node) {
+    if first.shared_by.is_empty() && equal.shared_by.is_empty() && first.origin.scope == equal.origin.scope {
         return;
     }
     if first.shared_by.is_empty() {
         first.shared_by.push(first.origin.scope);
     }
-    let own = [twin.origin.scope];
-    let calls = if twin.shared_by.is_empty() { &own[..] } else { &twin.shared_by };
+    let own = [equal.origin.scope];
+    let calls = if equal.shared_by.is_empty() { &own[..] } else { &equal.shared_by };
     for call in calls {
         if first.shared_by.last() != Some(call) {
             first.shared_by.push(*call);
@@ -80,7 +80,7 @@ struct Seen {
 impl Seen {
     /// The place in `kept` of a node that computes the same as `node`. If there is none, the next place is noted for
     /// it.
-    fn twin(&mut self, node: &Node, kept: &[Node], ir: &Ir, scopes: &Scopes) -> Option<usize> {
+    fn equal(&mut self, node: &Node, kept: &[Node], ir: &Ir, scopes: &Scopes) -> Option<usize> {
         let Seen { nodes, hasher, key, other_key } = self;
         if !write_key(node, ir, scopes, key) {
             return None;
@@ -124,8 +124,8 @@ fn merge_nodes(graph: &mut Graph, ir: &Ir, scopes: &Scopes, replaced: &mut [Opti
         }
         let before = before.get_mut(..kept).unwrap_or_default();
         let is_output = node.outputs.iter().any(|output| outputs.contains(output));
-        let twin = if is_output { None } else { seen.twin(node, before, ir, scopes) };
-        let Some(first) = twin.and_then(|twin| before.get_mut(twin)) else {
+        let equal = if is_output { None } else { seen.equal(node, before, ir, scopes) };
+        let Some(first) = equal.and_then(|equal| before.get_mut(equal)) else {
             if kept != at {
                 graph.nodes.swap(kept, at);
             }

@@ -36,8 +36,11 @@ impl Parameters {
 /// A number of tensors of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tensors {
+    /// Number of tensors.
     pub count: u64,
+    /// Number of their elements.
     pub elements: u64,
+    /// Number of their bytes.
     pub bytes: u64,
 }
 
@@ -56,15 +59,18 @@ impl Tensors {
 /// Figures of a module, a class, an operator or a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
+    /// Number of nodes.
     pub nodes: u64,
     /// Nodes of which nothing tells where they come from; they count for the root.
     #[serde(skip_serializing_if = "is_zero")]
     pub unattributed_nodes: u64,
     /// Nodes that carry a word about their module themselves, or are listed in the sidecar.
     pub marked_nodes: u64,
+    /// Nodes by operator.
     pub operators: OperatorCounts,
     /// How the modules of the nodes were found.
     pub methods: BTreeMap<&'static str, u64>,
+    /// Parameters of the modules.
     pub parameters: Parameters,
     /// What the file holds beside parameters: buffers, scales and other constants.
     pub constants: Tensors,

@@ -30,9 +30,12 @@ pub use rows::{ClassRow, ModuleRow, OperatorRow, Rows, Share};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
+    /// One row for each module.
     #[default]
     Module,
+    /// One row for each class.
     Class,
+    /// One row for each operator.
     Op,
 }
 
@@ -41,6 +44,7 @@ pub enum By {
 pub struct Options {
     /// A selector: only these modules, and what is below them.
     pub module: Option<String>,
+    /// What the rows stand for.
     pub by: By,
     /// Modules down to this depth: below the selected ones, else below the root.
     pub depth: Option<usize>,
@@ -53,6 +57,7 @@ pub struct Options {
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
+    /// The path of the file.
     pub file: String,
     /// The program that wrote the file.
     pub producer: String,
@@ -61,13 +66,17 @@ pub struct Analysis {
     /// The selector, if one was given: totals and rows are those of its modules, shares those of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
+    /// Figures of the whole file or of the chosen modules.
     pub totals: Totals,
     /// Sizes that dimensions with a name were counted with.
     pub sizes: BTreeMap<String, u64>,
     /// What told where nodes come from, with the number of nodes.
     pub evidence: BTreeMap<&'static str, u64>,
+    /// How much the tags say, and what to do about it.
     pub diagnosis: Diagnosis,
+    /// What the rows stand for.
     pub by: By,
+    /// The rows themselves.
     #[serde(flatten)]
     pub rows: Rows,
 }
@@ -75,7 +84,9 @@ pub struct Analysis {
 /// Of the whole file, or of the modules that were selected.
 #[derive(Clone, Debug, Serialize)]
 pub struct Totals {
+    /// Modules that were chosen.
     pub modules: u64,
+    /// Chosen modules that ran.
     pub executed_modules: u64,
     /// Modules that show in tags.
     pub visible_modules: u64,
@@ -87,6 +98,7 @@ pub struct Totals {
     pub coverage: f64,
     /// Nodes whose tag ends in a module that the policy chose.
     pub tagged_operations: u64,
+    /// Figures of all chosen modules together.
     #[serde(flatten)]
     pub figures: Figures,
 }

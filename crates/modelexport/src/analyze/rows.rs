@@ -16,12 +16,16 @@ use crate::tagged_file::TaggedFile;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rows {
+    /// Rows by module.
     Modules(Vec<ModuleRow>),
+    /// Rows by class.
     Classes(Vec<ClassRow>),
+    /// Rows by operator.
     Operators(Vec<OperatorRow>),
 }
 
 impl Rows {
+    /// Counts the rows.
     pub fn len(&self) -> usize {
         match self {
             Rows::Modules(rows) => rows.len(),
@@ -30,6 +34,7 @@ impl Rows {
         }
     }
 
+    /// Tells whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -38,9 +43,13 @@ impl Rows {
 /// Parts of the whole file, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Share {
+    /// Share of the nodes.
     pub nodes: f64,
+    /// Share of the elements of parameters.
     pub parameters: f64,
+    /// Share of the multiply-adds.
     pub multiply_adds: f64,
+    /// Share of the bytes of values.
     pub activation_bytes: f64,
 }
 
@@ -56,16 +65,24 @@ impl Share {
     }
 }
 
+/// A module and its figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct ModuleRow {
+    /// The path of the module.
     pub path: Name,
+    /// The full name of its class.
     pub class: Name,
+    /// The tag of the module.
     pub tag: Name,
     /// Whether the module itself is a segment of tags.
     pub visible: bool,
+    /// The path of the parent.
     pub parent: Option<Name>,
+    /// Steps from the root, which has 0.
     pub depth: usize,
+    /// Whether the module ran.
     pub executed: bool,
+    /// How often it was called.
     pub calls: u32,
     /// Share of its nodes, with those below, that say themselves where they come from.
     pub coverage: f64,
@@ -73,32 +90,45 @@ pub struct ModuleRow {
     pub method: Option<&'static str>,
     /// Of `total`.
     pub share: Share,
+    /// Figures of the module without those below it.
     pub own: Figures,
+    /// Figures of the module and all modules below it.
     pub total: Figures,
 }
 
+/// A class and the figures of its modules.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassRow {
+    /// The full name of the class.
     pub class: Name,
+    /// Modules of this class.
     pub instances: u64,
     /// Of `total`.
     pub share: Share,
+    /// Figures of these modules without those below them.
     pub own: Figures,
     /// With all modules below. An instance inside another of the same class counts once.
     pub total: Figures,
 }
 
+/// An operator and the cost of its nodes.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperatorRow {
+    /// The operator, with its domain if that is not ONNX's own.
     pub operator: Name,
+    /// Number of its nodes.
     pub nodes: u64,
     /// Modules that have such nodes themselves.
     pub modules: u64,
     /// Share of all nodes, from 0 to 1.
     pub share: f64,
+    /// Multiply-adds that could be counted.
     pub multiply_adds: u64,
+    /// Nodes whose multiply-adds could not be counted.
     pub unknown_multiply_adds: u64,
+    /// Bytes of the values that its nodes produce.
     pub activation_bytes: u64,
+    /// Nodes with an output of unknown size.
     pub unknown_activations: u64,
 }
 

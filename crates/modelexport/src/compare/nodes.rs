@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use modelexport_graph::onnx::{AttributeValue, Graph, Node, Tensor, TensorData};
 
+use modelexport_io::onnx::DocString;
 use modelexport_io::onnx::OWN_PREFIX;
 
 use super::matching::{Matching, all_nodes};
 use super::report::Repeated;
 use super::{Category, Difference, Found, path_of};
-use crate::embedding::{self, DocString};
+use crate::embedding;
 use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;

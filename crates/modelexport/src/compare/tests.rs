@@ -9,21 +9,19 @@ use modelexport_io::weights::WeightsMode;
 
 use super::*;
 use crate::derived::{self, Derived};
-use crate::policy::Policy;
-use crate::tags::TagFormat;
 use crate::test_export;
 
 /// The comparison of a file with what `change` makes of it.
 fn compared(change: &dyn Fn(&mut Model)) -> Comparison {
     let folder = tempfile::tempdir().unwrap();
-    let path = test_export::fixture_with(folder.path(), "bert_tiny", Policy::default(), TagFormat::Instance);
+    let path = test_export::fixture(folder.path(), "bert_tiny");
     let mut before = TaggedFile::open(&path).unwrap();
     let mut model = before.model.clone();
     change(&mut model);
     let target = folder.path().join("after.onnx");
     let transaction = output::Transaction::begin(&target, output::Settings::default()).unwrap();
     let derived = Derived { model, sidecar: None, companions: Vec::new(), keeps_data_files: false };
-    derived::write(transaction, derived, &mut before, WeightsMode::Embed, &mut |_| ()).unwrap();
+    derived::write(transaction, derived, &mut before, WeightsMode::Embed, &mut ()).unwrap();
     // Without its sidecar the file before tells as much as the file after.
     std::fs::remove_file(modelexport_io::sidecar::path_beside(&path)).unwrap();
     let mut before = TaggedFile::open(&path).unwrap();

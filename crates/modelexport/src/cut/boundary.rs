@@ -9,7 +9,7 @@ use super::reads::for_each_read;
 
 /// Values that cross the border of some nodes of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Boundary {
+pub(crate) struct Boundary {
     /// Values that the nodes read and that are made elsewhere, weights among them, by first use.
     pub inputs: Vec<Name>,
     /// Values that the nodes make and that others read or that the graph gives out, in the order in which they are
@@ -18,7 +18,7 @@ pub struct Boundary {
 }
 
 /// The border of the nodes for which `is_inside` (by position) is true.
-pub fn boundary(graph: &Graph, is_inside: &[bool]) -> Boundary {
+pub(crate) fn boundary(graph: &Graph, is_inside: &[bool]) -> Boundary {
     let inside = |i: usize| is_inside.get(i).copied().unwrap_or(false);
     let mut made: HashSet<&Name> = HashSet::new();
     for (i, node) in graph.nodes.iter().enumerate() {

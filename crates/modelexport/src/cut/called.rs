@@ -6,7 +6,7 @@ use modelexport_graph::Name;
 use modelexport_graph::onnx::{Function, Graph, Node};
 
 /// By position: whether `graph` calls the function, itself or through others.
-pub fn called_functions(graph: &Graph, functions: &[Function]) -> Vec<bool> {
+pub(crate) fn called_functions(graph: &Graph, functions: &[Function]) -> Vec<bool> {
     let mut known: HashMap<(&Name, &Name, &Name), usize> = HashMap::new();
     for (at, function) in functions.iter().enumerate() {
         known.insert((&function.domain, &function.name, &function.overload), at);

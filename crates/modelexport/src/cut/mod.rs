@@ -8,7 +8,7 @@ mod called;
 mod reads;
 mod rename;
 
-pub use boundary::{Boundary, boundary};
-pub use called::called_functions;
-pub use reads::{defined_names, for_each_read, sparse_name};
-pub use rename::rename_values;
+pub(crate) use boundary::{Boundary, boundary};
+pub(crate) use called::called_functions;
+pub(crate) use reads::{defined_names, for_each_read, sparse_name};
+pub(crate) use rename::rename_values;

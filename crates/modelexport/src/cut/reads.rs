@@ -7,7 +7,7 @@ use modelexport_graph::onnx::{Graph, Node, SparseTensor};
 
 /// Calls `visit` for every value that `node` reads from the graph that it stands in, as often as it is read: its
 /// inputs, then what graphs inside it take from outside. Inputs that are left out are not values.
-pub fn for_each_read<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Name)) {
+pub(crate) fn for_each_read<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Name)) {
     node.inputs.iter().filter(|name| !name.is_empty()).for_each(&mut *visit);
     for graph in node.subgraphs() {
         for_each_capture(graph, visit);
@@ -33,7 +33,7 @@ fn for_each_capture<'a>(graph: &'a Graph, visit: &mut dyn FnMut(&'a Name)) {
 }
 
 /// The names of all values that a graph itself makes: inputs, weights, outputs of its nodes.
-pub fn defined_names(graph: &Graph) -> impl Iterator<Item = &Name> {
+pub(crate) fn defined_names(graph: &Graph) -> impl Iterator<Item = &Name> {
     let inputs = graph.inputs.iter().map(|input| &input.name);
     let weights = graph.initializers.iter().map(|tensor| &tensor.name);
     let sparse = graph.sparse_initializers.iter().filter_map(sparse_name);
@@ -42,7 +42,7 @@ pub fn defined_names(graph: &Graph) -> impl Iterator<Item = &Name> {
 }
 
 /// A sparse weight has the name of its values.
-pub fn sparse_name(tensor: &SparseTensor) -> Option<&Name> {
+pub(crate) fn sparse_name(tensor: &SparseTensor) -> Option<&Name> {
     tensor.values.as_ref().map(|values| &values.name)
 }
 

@@ -8,7 +8,7 @@ use modelexport_graph::onnx::{Graph, Node};
 ///
 /// ONNX does not let an inner graph use the name of an outer value for another one, so that a name means the same
 /// everywhere inside.
-pub fn rename_values(nodes: &mut [Node], new_name: &dyn Fn(&Name) -> Option<Name>) {
+pub(crate) fn rename_values(nodes: &mut [Node], new_name: &dyn Fn(&Name) -> Option<Name>) {
     let rename = |name: &mut Name| {
         if let Some(new) = new_name(name) {
             *name = new;

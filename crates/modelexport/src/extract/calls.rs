@@ -20,7 +20,7 @@ pub(super) struct Calls {
 
 impl Calls {
     /// The same by the names that nodes carry.
-    pub fn inside<'a>(&self, file: &'a TaggedFile) -> Inside<'a> {
+    pub(crate) fn inside<'a>(&self, file: &'a TaggedFile) -> Inside<'a> {
         let hierarchy = &file.hierarchy;
         let path = |module| hierarchy.tree.get(module).map_or("", |module| &module.path);
         let mut calls = HashMap::new();
@@ -42,7 +42,7 @@ pub(super) struct Inside<'a> {
 
 impl Inside<'_> {
     /// A call that left no nodes belongs to the module above it.
-    pub fn holds(&self, path: &str, call: u32) -> bool {
+    pub(crate) fn holds(&self, path: &str, call: u32) -> bool {
         match self.calls.get(&(path, call)) {
             Some(is_inside) => *is_inside,
             None => self.is_below(path),
@@ -50,7 +50,7 @@ impl Inside<'_> {
     }
 
     /// Whether a module is a chosen one or lies in one.
-    pub fn is_below(&self, path: &str) -> bool {
+    pub(crate) fn is_below(&self, path: &str) -> bool {
         self.chosen.iter().any(|chosen| {
             let rest = path.strip_prefix(chosen);
             chosen.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -2,46 +2,117 @@
 
 use modelexport_io::ErrorKind;
 
+/// A module that cannot be cut out, and why.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The module never ran.
     #[error("module `{module}` did not run, so that it has no nodes")]
-    NotExecuted { module: String },
+    NotExecuted {
+        /// The path of the module.
+        module: String,
+    },
+    /// The module ran, but no node belongs to it.
     #[error(
         "module `{module}` ran but left no node: what it does was folded into constants, merged with equal nodes, or \
          does nothing when a model is not trained"
     )]
-    NoNodes { module: String },
+    NoNodes {
+        /// The path of the module.
+        module: String,
+    },
+    /// A node of the module also does the work of other modules.
     #[error(
         "module `{module}` cannot be cut out: its node `{node}` also does the work of `{others}`, with which it was fused"
     )]
-    Fused { module: String, node: String, others: String },
+    Fused {
+        /// The path of the module.
+        module: String,
+        /// The name of the node.
+        node: String,
+        /// The other modules.
+        others: String,
+    },
+    /// The work of the module is done by a node of another module.
     #[error(
         "module `{module}` has no node of its own: `{node}` does its work, fused with that of `{others}`"
     )]
-    FusedAway { module: String, node: String, others: String },
+    FusedAway {
+        /// The path of the module.
+        module: String,
+        /// The name of the node.
+        node: String,
+        /// The modules that the node belongs to.
+        others: String,
+    },
+    /// A node of the module also stands for equal nodes of other modules.
     #[error(
         "module `{module}` cannot be cut out where it begins and ends in PyTorch: its border lies inside the node \
          `{node}` ({operator}), which was merged from nodes of `{others}`"
     )]
-    Merged { module: String, node: String, operator: String, others: String },
+    Merged {
+        /// The path of the module.
+        module: String,
+        /// The name of the node.
+        node: String,
+        /// The operator of the node.
+        operator: String,
+        /// The other modules.
+        others: String,
+    },
+    /// The module was called more than once, and no call was chosen.
     #[error("module `{module}` was called {} times (calls {}): which one must be said", calls.len(), list(calls))]
-    SeveralCalls { module: String, calls: Vec<u32> },
+    SeveralCalls {
+        /// The path of the module.
+        module: String,
+        /// The numbers of its calls.
+        calls: Vec<u32>,
+    },
+    /// The module has no call of this number.
     #[error("module `{module}` has no call {call}; it has {}", list(calls))]
-    NoSuchCall { module: String, call: u32, calls: Vec<u32> },
+    NoSuchCall {
+        /// The path of the module.
+        module: String,
+        /// The number that was asked for.
+        call: u32,
+        /// The numbers of its calls.
+        calls: Vec<u32>,
+    },
+    /// The nodes lie in several graphs.
     #[error(
         "module `{modules}` cannot be cut out: its nodes lie in {} graphs that no node of it holds together: {}",
         places.len(), places.join(", ")
     )]
-    Scattered { modules: String, places: Vec<String> },
+    Scattered {
+        /// The paths of the modules.
+        modules: String,
+        /// The graphs.
+        places: Vec<String>,
+    },
+    /// The nodes lie in a function.
     #[error("module `{modules}` cannot be cut out: its nodes lie inside the function `{function}`")]
-    InFunction { modules: String, function: String },
+    InFunction {
+        /// The paths of the modules.
+        modules: String,
+        /// The name of the function.
+        function: String,
+    },
+    /// Nothing reads what the nodes of the modules produce.
     #[error("module `{modules}` cannot be cut out: nothing reads what its nodes make")]
-    NoOutputs { modules: String },
+    NoOutputs {
+        /// The paths of the modules.
+        modules: String,
+    },
+    /// The type of an input or output is not known.
     #[error(
         "value `{value}` crosses the border, and its type is not known: neither the file says it nor does it follow \
          from the operator `{operator}` that makes it"
     )]
-    UnknownType { value: String, operator: String },
+    UnknownType {
+        /// The name of the value.
+        value: String,
+        /// The operator that produces it.
+        operator: String,
+    },
 }
 
 fn list(calls: &[u32]) -> String {
@@ -50,10 +121,12 @@ fn list(calls: &[u32]) -> String {
 }
 
 impl Error {
+    /// Classifies the error.
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
     }
 
+    /// Suggests what to do about the error.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::SeveralCalls { .. } => Some("use --call N, or choose a module above that holds all calls"),

@@ -1,24 +1,34 @@
 //! What was cut out, for people and programs: the values that cross the border, and who makes and reads them.
 
+use std::path::Path;
+
 use modelexport_graph::DType;
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{DimensionValue, Model, Node, Type, TypeKind};
 use serde::Serialize;
 
 use super::calls::Calls;
+use crate::json;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 use crate::tensors;
 
+/// Describes a model that was cut out of another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
     /// The file's name without its folder.
     pub source: String,
+    /// The modules that it holds.
     pub modules: Vec<PartModule>,
+    /// Its inputs.
     pub inputs: Vec<BoundaryValue>,
+    /// Its outputs.
     pub outputs: Vec<BoundaryValue>,
+    /// Number of its nodes.
     pub nodes: usize,
+    /// Number of its functions.
     pub functions: usize,
+    /// Its weights.
     pub weights: WeightCount,
     /// What somebody who uses the part should know.
     pub notes: Vec<String>,
@@ -27,8 +37,11 @@ pub struct Manifest {
 /// A module that was cut out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartModule {
+    /// The path of the module.
     pub path: Name,
+    /// The full name of its class.
     pub class: Name,
+    /// The tag of the module.
     pub tag: Name,
     /// Which of its calls; the first is 0.
     pub call: u32,
@@ -57,27 +70,43 @@ pub struct BoundaryValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Size {
+    /// A number.
     Static(i64),
+    /// A name, the same wherever the size is the same.
     Named(String),
+    /// Nothing is known.
     Unknown(()),
 }
 
 /// A node of the whole model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeRef {
+    /// The name of the node.
     pub node: Name,
+    /// The operator of the node.
     pub op_type: Name,
     /// Path of the module that it belongs to; `null` if that is not known.
     pub module: Option<Name>,
 }
 
+/// A number of weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WeightCount {
+    /// Number of tensors.
     pub count: usize,
+    /// Number of their bytes.
     pub bytes: u64,
 }
 
 impl Manifest {
+    /// The text of the file `path`.
+    pub(super) fn to_json(&self, path: &Path) -> Result<Vec<u8>, crate::Error> {
+        let mut text = Vec::new();
+        json::write(&mut text, self)
+            .map_err(|source| crate::Error::Write { path: path.to_owned(), source })?;
+        Ok(text)
+    }
+
     pub(super) fn new(
         file: &TaggedFile,
         calls: &Calls,

@@ -2,6 +2,7 @@
 
 mod calls;
 mod error;
+mod file;
 mod manifest;
 mod naming;
 mod part;
@@ -20,6 +21,7 @@ use naming::Naming;
 use part::Part;
 
 pub use error::Error;
+pub use file::{Extract, Summary};
 pub use manifest::{BoundaryValue, Manifest, NodeRef, PartModule, Size, WeightCount};
 
 /// What a user can choose about the cut.
@@ -34,9 +36,11 @@ pub struct Options {
 /// A part of a model, in memory and without its weights.
 #[derive(Debug)]
 pub struct Extracted {
+    /// The model of the chosen modules.
     pub model: Model,
     /// If the file has one: the part of it that tells of the nodes that are left.
     pub sidecar: Option<Sidecar>,
+    /// Describes the part: modules, inputs, outputs and weights.
     pub manifest: Manifest,
 }
 

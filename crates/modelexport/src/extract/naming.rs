@@ -23,7 +23,7 @@ pub(super) struct Naming<'c, 'a> {
 }
 
 impl<'c, 'a> Naming<'c, 'a> {
-    pub fn new(cut: &'c Cut<'a>, keeps_names: bool) -> Self {
+    pub(crate) fn new(cut: &'c Cut<'a>, keeps_names: bool) -> Self {
         let border: HashSet<&Name> = cut.border.inputs.iter().chain(&cut.border.outputs).collect();
         let mut taken: HashSet<Name> = cut.weight_names().into_iter().cloned().collect();
         for node in cut.part.nodes() {
@@ -43,7 +43,7 @@ impl<'c, 'a> Naming<'c, 'a> {
         Naming { cut, keeps_names, taken, next: HashMap::new(), around: scopes.chain(around), user_names }
     }
 
-    pub fn input(&mut self, value: &Name) -> Name {
+    pub(crate) fn input(&mut self, value: &Name) -> Name {
         if self.is_kept(value) {
             return value.clone();
         }
@@ -54,7 +54,7 @@ impl<'c, 'a> Naming<'c, 'a> {
         self.unique(&wanted)
     }
 
-    pub fn output(&mut self, value: &Name) -> Name {
+    pub(crate) fn output(&mut self, value: &Name) -> Name {
         if self.is_kept(value) {
             return value.clone();
         }

@@ -26,29 +26,29 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub fn nodes(&self) -> impl Iterator<Item = &'a Node> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'a Node> {
         self.graph.nodes.iter().zip(&self.is_inside).filter(|(_, inside)| **inside).map(|(node, _)| node)
     }
 
     /// Nodes that belong to the part alone.
-    pub fn own_nodes(&self) -> impl Iterator<Item = &'a Node> {
+    pub(crate) fn own_nodes(&self) -> impl Iterator<Item = &'a Node> {
         let flags = self.is_inside.iter().zip(&self.is_shared);
         let own = self.graph.nodes.iter().zip(flags).filter(|(_, (inside, shared))| **inside && !**shared);
         own.map(|(node, _)| node)
     }
 
     /// Nodes that stand for nodes of other modules, too.
-    pub fn shared_nodes(&self) -> impl Iterator<Item = &'a Node> {
+    pub(crate) fn shared_nodes(&self) -> impl Iterator<Item = &'a Node> {
         self.graph.nodes.iter().zip(&self.is_shared).filter(|(_, shared)| **shared).map(|(node, _)| node)
     }
 
     /// The part is the model.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.outer.is_empty() && self.is_inside.iter().all(|inside| *inside)
     }
 
     /// What somebody who uses the part should know.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(holder) = self.holder {
             notes.push(format!(

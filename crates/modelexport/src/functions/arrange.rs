@@ -23,7 +23,7 @@ impl Candidates {
         self.0.get(scope.0 as usize).copied().unwrap_or(false)
     }
 
-    pub fn remove(&mut self, scope: ScopeId) {
+    pub(crate) fn remove(&mut self, scope: ScopeId) {
         if let Some(slot) = self.0.get_mut(scope.0 as usize) {
             *slot = false;
         }
@@ -58,7 +58,7 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     /// Positions of the nodes in the order in which they come when all calls are inlined.
-    pub fn flat(&self) -> Vec<usize> {
+    pub(crate) fn flat(&self) -> Vec<usize> {
         let mut flat = Vec::new();
         self.flatten(&self.top, &mut flat);
         flat

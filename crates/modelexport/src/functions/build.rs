@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::onnx::{Function, Graph, Metadata, Model, Node, OpsetImport, ValueInfo};
-use modelexport_graph::{Name, ScopeId};
+use modelexport_graph::{Method, Name, ScopeId};
+use modelexport_io::onnx::DocString;
 
 use super::arrange::{Arrangement, Group, Item};
 use super::key::key;
@@ -11,6 +12,7 @@ use super::record::{self, Correction};
 use super::template::{Shifts, Template};
 use super::texts::for_each_text;
 use super::{CallReport, Error, FunctionReport};
+
 use crate::cut::rename_values;
 use crate::embedding;
 use crate::tagged_file::TaggedFile;
@@ -425,8 +427,8 @@ impl Builder<'_> {
                 Item::Group(at) => self.calls.get(*at).and_then(Option::as_ref),
             })
         };
-        if nodes().any(|node| embedding::DocString::parse(&node.doc_string).is_some()) {
-            call.doc_string = embedding::doc_string(std::slice::from_ref(tag), tag, "direct", None);
+        if nodes().any(|node| DocString::parse(&node.doc_string).is_some()) {
+            call.doc_string = DocString::new(vec![tag.clone()], tag, Method::Direct, None).to_text();
         }
         Some(call)
     }

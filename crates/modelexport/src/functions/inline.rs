@@ -21,9 +21,13 @@ const MAX_NODES: usize = 20_000_000;
 /// What was inlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inlined {
+    /// Functions that were inlined.
     pub functions: usize,
+    /// Calls that were replaced.
     pub calls: usize,
+    /// Nodes of the main graph before.
     pub nodes_before: usize,
+    /// Nodes of the main graph afterwards.
     pub nodes_after: usize,
 }
 

@@ -2,13 +2,14 @@
 //!
 //! The nodes of a module call become a call of a function; functions nest as the modules do. Calls whose nodes do the
 //! same share one function, and what differs (weights, values) is an input. The nodes of a function have the names and
-//! metadata of the first call that it stands for; the other calls remember how theirs differ (see [`template`]), so
+//! metadata of the first call that it stands for; the other calls remember how theirs differ (see `template`), so
 //! that [`inline`] gives back every node as it was.
 
 mod arrange;
 mod build;
 mod error;
 mod exported;
+mod file;
 mod inline;
 mod key;
 mod record;
@@ -23,9 +24,11 @@ use serde::Serialize;
 use crate::tagged_file::TaggedFile;
 
 pub use error::Error;
-pub use exported::{Modules, convert_exported};
+pub use exported::Modules;
+pub(crate) use exported::convert_exported;
+pub use file::{Direction, Functions, Outcome, Summary};
 pub use inline::{Inlined, inline};
-pub use sidecar::sidecar_for;
+pub(crate) use sidecar::sidecar_for;
 
 /// What a user can choose.
 #[derive(Clone, Debug)]
@@ -43,44 +46,61 @@ impl Default for Options {
 /// A model whose modules are functions.
 #[derive(Debug)]
 pub struct Converted {
+    /// The model with functions.
     pub model: Model,
+    /// What became of the modules.
     pub report: Report,
 }
 
 /// What became of the modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
+    /// The functions that were made.
     pub functions: Vec<FunctionReport>,
     /// Modules that stay as they were, and why.
     pub left: Vec<Left>,
     /// Nodes of the main graph before and after; nodes of functions are counted by the functions.
     pub nodes_before: usize,
+    /// Nodes of the main graph afterwards.
     pub nodes_after: usize,
 }
 
+/// A function that was made of modules.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionReport {
+    /// The domain of the function.
     pub domain: Name,
+    /// The name of the function.
     pub name: Name,
+    /// The class of the modules.
     pub class: Name,
     /// Nodes in the function, calls of other functions among them.
     pub nodes: usize,
+    /// Number of its inputs.
     pub inputs: usize,
+    /// Number of its outputs.
     pub outputs: usize,
     /// The modules that call it, one entry a call.
     pub calls: Vec<CallReport>,
 }
 
+/// One call of a module.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallReport {
+    /// The path of the module.
     pub module: Name,
+    /// The number of the call; the first is 0.
     pub call: u32,
 }
 
+/// A module call that did not become a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Left {
+    /// The path of the module.
     pub module: Name,
+    /// The number of the call; the first is 0.
     pub call: u32,
+    /// Why its nodes stay where they are.
     pub reason: String,
 }
 

@@ -85,7 +85,7 @@ pub(super) fn slots_from_text(text: &str, count: usize, function: &str) -> Resul
 pub(super) struct Correction(pub usize, pub usize, pub usize, pub String);
 
 impl Correction {
-    pub fn new(index: usize, predicted: &str, actual: &str) -> Correction {
+    pub(crate) fn new(index: usize, predicted: &str, actual: &str) -> Correction {
         let mut start = 0;
         for ((at, a), b) in predicted.char_indices().zip(actual.chars()) {
             if a != b {
@@ -108,7 +108,7 @@ impl Correction {
     }
 
     /// The right text; `None` if the correction is not one of this text.
-    pub fn apply(&self, predicted: &str) -> Option<String> {
+    pub(crate) fn apply(&self, predicted: &str) -> Option<String> {
         let Correction(_, start, end, between) = self;
         let tail = predicted.len().checked_sub(*end).filter(|tail| tail >= start)?;
         Some([predicted.get(..*start)?, between, predicted.get(tail..)?].concat())

@@ -13,7 +13,7 @@ use crate::tagger::{self, Options};
 use crate::tags::Tags;
 
 /// The sidecar of `model`, which was made from `file`, if that has one. Sets the origins of the nodes.
-pub fn sidecar_for(model: &mut Model, file: &TaggedFile) -> Option<Sidecar> {
+pub(crate) fn sidecar_for(model: &mut Model, file: &TaggedFile) -> Option<Sidecar> {
     file.sidecar.as_ref().map(|before| sidecar_after(model, before, &file.tags))
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Template {
 
 impl Template {
     /// `patterns`: what names the first call, such as the path of its module. Empty ones are not looked for.
-    pub fn new(text: &str, patterns: &[String]) -> Template {
+    pub(crate) fn new(text: &str, patterns: &[String]) -> Template {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -70,7 +70,7 @@ impl Template {
 
     /// How far the numbers of `text` are from those of the first call; `None` if the text does not follow the
     /// template. More may come after what the template says.
-    pub fn distances(&self, text: &str, replacements: &[String]) -> Option<Vec<i64>> {
+    pub(crate) fn distances(&self, text: &str, replacements: &[String]) -> Option<Vec<i64>> {
         let mut distances = Vec::new();
         let mut rest = text;
         for piece in &self.pieces {
@@ -95,7 +95,7 @@ impl Template {
     }
 
     /// The text of another call. `shift` gives the distance of each number in turn.
-    pub fn text(&self, replacements: &[String], shift: &mut dyn FnMut() -> i64) -> String {
+    pub(crate) fn text(&self, replacements: &[String], shift: &mut dyn FnMut() -> i64) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
@@ -118,7 +118,7 @@ impl Template {
         text
     }
 
-    pub fn number_count(&self) -> usize {
+    pub(crate) fn number_count(&self) -> usize {
         self.pieces.iter().filter(|piece| matches!(piece, Piece::Number(_) | Piece::WordEnd)).count()
     }
 }
@@ -167,7 +167,7 @@ pub(super) struct Shifts {
 
 impl Shifts {
     /// `distances` by call: one for each number of the templates in turn.
-    pub fn new(distances: &[Vec<i64>]) -> Shifts {
+    pub(crate) fn new(distances: &[Vec<i64>]) -> Shifts {
         let numbers = distances.iter().map(Vec::len).max().unwrap_or(0);
         let mut known: HashMap<Vec<i64>, u32> = HashMap::new();
         let mut shifts =

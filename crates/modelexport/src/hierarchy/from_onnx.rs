@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::onnx::{Model, Node, Origin, ValueInfo};
 use modelexport_graph::{Method, ModuleId, ModuleTree, Name, ScopeId, Scopes, SourceId};
-use modelexport_io::onnx::{self, Parts};
+use modelexport_io::onnx::{self, GraphVisitor};
 use modelexport_io::sidecar::Sidecar;
 use modelexport_io::source::Sources;
 
@@ -65,7 +65,7 @@ pub fn read_onnx(
     sidecar: Option<&mut Sidecar>,
 ) -> Result<(PlacedGraph, Hierarchy), onnx::Error> {
     let mut reading = Reading::new(sidecar, false);
-    let model = onnx::read_parts(sources, source, &mut reading)?;
+    let model = onnx::read_visiting(sources, source, &mut reading)?;
     let (graph, calls, hierarchy) = reading.finish(&model);
     Ok((PlacedGraph { model, graph, calls }, hierarchy))
 }
@@ -104,7 +104,7 @@ impl Reading {
     }
 }
 
-impl Parts for Reading {
+impl GraphVisitor for Reading {
     fn node(&mut self, node: &mut Node) -> bool {
         let claim = Claim::of(node);
         self.quantised.note(node);

@@ -5,7 +5,9 @@ use modelexport_graph::onnx::Node;
 use modelexport_graph::{Method, check_tag};
 
 use super::EvidenceKind;
-use crate::embedding::{self, DocString};
+use modelexport_io::onnx::DocString;
+
+use crate::embedding;
 use crate::{python_repr, torch_scopes};
 
 /// Key that Windows ML's tools give a tag under.

@@ -9,18 +9,50 @@ pub use names::{rename_inputs, rename_outputs};
 /// Why names cannot be given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
+    /// More names are given than there are values.
     #[error("{given} names are given for {} {what}s ({})", names.len(), names.join(", "))]
-    TooMany { what: &'static str, given: usize, names: Vec<String> },
+    TooMany {
+        /// `input` or `output`.
+        what: &'static str,
+        /// How many names are given.
+        given: usize,
+        /// The names of the values that exist.
+        names: Vec<String>,
+    },
+    /// Two values would have one name.
     #[error("the {what} name {name:?} is given twice")]
-    Twice { what: &'static str, name: String },
+    Twice {
+        /// `input` or `output`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name is empty or has control characters.
     #[error("the {what} name {name:?} is empty or has control characters")]
-    BadName { what: &'static str, name: String },
+    BadName {
+        /// `input` or `output`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The text does not name a dimension.
     #[error("dimension name {text:?}: expected INPUT:AXIS=NAME or SYMBOL=NAME")]
-    DimensionForm { text: String },
+    DimensionForm {
+        /// The text.
+        text: String,
+    },
+    /// The program has no such dynamic dimension.
     #[error(
         "dimension name {text:?}: there is no dynamic dimension {dimension:?}; dynamic dimensions of this program: {known}"
     )]
-    NoDimension { text: String, dimension: String, known: String },
+    NoDimension {
+        /// The text.
+        text: String,
+        /// The dimension that it names.
+        dimension: String,
+        /// The dimensions that exist.
+        known: String,
+    },
 }
 
 /// A name that a file can carry and a person can read.

@@ -37,6 +37,11 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// The element type that an attribute states; 0 states none.
+    pub fn stated_dtype(&self, name: &str) -> Option<DType> {
+        DType::from_onnx_code(i32::try_from(self.int(name)?).ok()?)
+    }
+
     /// Integers that stand in an attribute (older opsets) or in input `i`.
     pub fn ints_or_input(&self, name: &str, i: usize) -> Option<&'a [i64]> {
         self.ints(name).or_else(|| self.input(i)?.content.as_deref())
@@ -188,11 +193,15 @@ fn one(operation: &Operation<'_>) -> Option<TensorType> {
         "MaxPool" | "AveragePool" | "LpPool" => convolution::pool(operation),
         "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => convolution::global_pool(operation),
         "DequantizeLinear" => {
-            let dtype = operation.input(1).and_then(|scale| scale.dtype);
+            let stated = operation.stated_dtype("output_dtype");
+            let dtype = stated.or_else(|| operation.input(1).and_then(|scale| scale.dtype));
             same().map(|input| TensorType { dtype, ..input })
         }
         "QuantizeLinear" => {
-            let dtype = operation.input(2).map_or(Some(DType::U8), |zero| zero.dtype);
+            let dtype = match operation.node.inputs.get(2).is_none_or(|zero| zero.is_empty()) {
+                true => operation.stated_dtype("output_dtype").or(Some(DType::U8)),
+                false => operation.input(2).and_then(|zero| zero.dtype),
+            };
             same().map(|input| TensorType { dtype, ..input })
         }
         _ => None,

@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use modelexport_graph::DType;
 use modelexport_graph::onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, Tensor, TensorData, Type,
     TypeKind, ValueInfo,
@@ -135,6 +136,40 @@ fn shapes_are_those_of_onnx() {
     );
     assert_eq!(shape("Range", &[], &[("a", &[3]), ("b", &[10]), ("c", &[2])], &[]), "[4]");
     assert_eq!(shape("Unheard", &[x], &[], &[]), "?");
+}
+
+/// Opset 21: without a zero point, `output_dtype` says what a quantised tensor holds.
+#[test]
+fn quantised_types_are_those_that_the_node_states() {
+    let of = |op_type: &str, inputs: &[&str], stated: Option<DType>| {
+        let code = stated.and_then(DType::onnx_code).map(|code| Attribute {
+            name: "output_dtype".into(),
+            value: int(code.into()),
+            ..Attribute::default()
+        });
+        let node = Node {
+            op_type: op_type.into(),
+            inputs: inputs.iter().map(|name| (*name).into()).collect(),
+            outputs: vec!["y".into()],
+            attributes: code.into_iter().collect(),
+            ..Node::default()
+        };
+        let inputs = [value("x", &[4]), value("scale", &[])].to_vec();
+        let initializers = vec![Tensor { data_type: 3, ..integers("zero", &[]) }];
+        let graph = Graph { nodes: vec![node], inputs, initializers, ..Graph::default() };
+        let mut found = None;
+        walk(&Model { graph, ..Model::default() }, &Sizes::Unknown, &mut |node| {
+            found = node.outputs[0].dtype
+        });
+        found
+    };
+    assert_eq!(of("QuantizeLinear", &["x", "scale"], None), Some(DType::U8));
+    assert_eq!(of("QuantizeLinear", &["x", "scale"], Some(DType::I4)), Some(DType::I4));
+    assert_eq!(of("QuantizeLinear", &["x", "scale", ""], Some(DType::I16)), Some(DType::I16));
+    assert_eq!(of("QuantizeLinear", &["x", "scale", "zero"], None), Some(DType::I8));
+    assert_eq!(of("QuantizeLinear", &["x", "scale", "unheard"], None), None);
+    assert_eq!(of("DequantizeLinear", &["x", "scale"], None), Some(DType::F32));
+    assert_eq!(of("DequantizeLinear", &["x", "scale"], Some(DType::F16)), Some(DType::F16));
 }
 
 /// Multiply-adds counted by hand: one for each product that is summed up.

@@ -9,23 +9,27 @@ use crate::strategies::{self, Attributions, Context, Evidence, Strategy, fit};
 /// What one strategy placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tried {
+    /// The name of the strategy.
     pub strategy: &'static str,
     /// Nodes that the evidence placed, not their neighbours.
     pub placed: u64,
+    /// Nodes of the file.
     pub nodes: u64,
 }
 
 /// The strategy that was taken, and why.
 #[derive(Clone, Debug)]
 pub struct Choice {
+    /// The strategy.
     pub strategy: Strategy,
+    /// How well the evidence fits the file.
     pub fit: Fit,
     /// All that were tried, in their order; one if it was asked for.
     pub tried: Vec<Tried>,
 }
 
 /// The strategies that `tag` tries with evidence that was given to it, the one that tells most first.
-pub fn candidates(evidence: &Evidence) -> Vec<Strategy> {
+pub(crate) fn candidates(evidence: &Evidence) -> Vec<Strategy> {
     let is_allowed = |strategy: &Strategy| strategy.is_allowed_by(evidence);
     let mut allowed: Vec<Strategy> = Strategy::ALL.into_iter().filter(is_allowed).collect();
     // Both lay the operators of the evidence along the nodes.
@@ -39,7 +43,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Strategy> {
 const BETWEEN_READS: f64 = 0.8;
 
 /// Runs `candidates` and keeps the one whose evidence places the largest share of nodes; of equal ones the first.
-pub fn choose(context: &Context<'_>, candidates: &[Strategy]) -> (Attributions, Choice) {
+pub(crate) fn choose(context: &Context<'_>, candidates: &[Strategy]) -> (Attributions, Choice) {
     let mut best: Option<(f64, Strategy, Attributions)> = None;
     let mut tried = Vec::new();
     for &strategy in candidates {

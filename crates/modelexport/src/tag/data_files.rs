@@ -13,14 +13,14 @@ use crate::folders::is_beside;
 
 /// A file that tensors of the model lie in.
 #[derive(Debug)]
-pub struct DataFile {
+pub(crate) struct DataFile {
     /// As the model names it.
     location: String,
     source: SourceId,
 }
 
 /// Those of `locations` that were opened as sources.
-pub fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
+pub(crate) fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
     let opened = |location: String| {
         let source = sources.find(&folder.join(&location))?;
         Some(DataFile { location, source })
@@ -29,12 +29,11 @@ pub fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Vec<Dat
 }
 
 /// Copies data files beside the output, unless that is where they are.
-pub fn stage(
+pub(crate) fn stage(
     transaction: &mut Transaction,
     input: &Path,
     files: &[DataFile],
     sources: &Sources,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let output = transaction.model().to_owned();
     if is_beside(input, &output) {
@@ -46,20 +45,16 @@ pub fn stage(
         let length = sources.len(file.source).unwrap_or(0);
         let span = Span { source: file.source, offset: 0, length };
         copy.reserve(length)?;
-        copy_span(sources, span, &mut copy, progress).map_err(weights::Error::Stream)?;
+        copy_span(sources, span, &mut copy).map_err(weights::Error::Stream)?;
         transaction.stage(copy)?;
     }
     Ok(())
 }
 
 /// Copies a range of a source, to its last byte.
-fn copy_span(
-    sources: &Sources,
-    span: Span,
-    copy: &mut OutputFile,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), stream::Error> {
-    let mut streamer = Streamer::new(sources, progress);
+fn copy_span(sources: &Sources, span: Span, copy: &mut OutputFile) -> Result<(), stream::Error> {
+    let mut ignore_progress = |_| ();
+    let mut streamer = Streamer::new(sources, &mut ignore_progress);
     streamer.append_span(copy, span)?;
     streamer.finish().map_err(|failure| failure.error)
 }
@@ -83,7 +78,7 @@ mod tests {
         let source = sources.add_file(&from.join("m.data")).unwrap();
         let files = [DataFile { location: "m.data".into(), source }];
         let mut transaction = Transaction::begin(&to.join("m.onnx"), Settings::default()).unwrap();
-        stage(&mut transaction, &from.join("m.onnx"), &files, &sources, &mut |_| ()).unwrap();
+        stage(&mut transaction, &from.join("m.onnx"), &files, &sources).unwrap();
         let mut model = transaction.create(&to.join("m.onnx"), Role::Model).unwrap();
         model.write_all(b"model").unwrap();
         transaction.stage(model).unwrap();

@@ -2,6 +2,7 @@
 
 mod choice;
 mod data_files;
+mod file;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,8 @@ use modelexport_io::{external_data, spliced_file};
 
 use crate::Error;
 use crate::embedding::Embed;
-use crate::export::model_first;
 use crate::hierarchy::Reading;
+use crate::model_files;
 use crate::policy::Policy;
 use crate::sidecar_file;
 use crate::strategies::evidence;
@@ -29,13 +30,18 @@ use crate::tagger::{self, NodeTexts};
 use crate::tags::Tags;
 use crate::tensors::external_locations;
 
-pub use choice::{Choice, Tried, candidates};
+pub(crate) use choice::candidates;
+pub use choice::{Choice, Tried};
+pub use file::{Outcome, Refusal, Seconds, Summary, Tag};
 
 /// An ONNX file that is to be tagged, without its weights.
 #[derive(Debug)]
 pub struct ForeignFile {
+    /// The path of the file.
     pub path: PathBuf,
+    /// The graph of the file.
     pub graph: GraphView,
+    /// Where the bytes of weights lie.
     pub sources: Sources,
     /// The file itself, as one of `sources`.
     pub source: SourceId,
@@ -53,20 +59,20 @@ impl ForeignFile {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
         let mut builder = GraphBuilder::new(true);
-        let model = onnx::read_parts(&sources, source, &mut builder)?;
+        let model = onnx::read_visiting(&sources, source, &mut builder)?;
         let (file, _) = Self::resolve(path, model, sources, source, |model| builder.finish(model));
         Ok(file)
     }
 
     /// Opens a file that is its own evidence, with the sidecar beside it; `None` if it tells nothing.
-    pub fn open_as_evidence(
+    pub(crate) fn open_as_evidence(
         path: &Path,
         mut sidecar: Option<Sidecar>,
     ) -> Result<(Self, Option<Evidence>), Error> {
         let mut sources = Sources::new();
         let source = sources.add_file(path)?;
         let mut reading = Reading::new(sidecar.as_mut(), true);
-        let model = onnx::read_parts(&sources, source, &mut reading)?;
+        let model = onnx::read_visiting(&sources, source, &mut reading)?;
         let mut evidence = None;
         let (file, _) = Self::resolve(path, model, sources, source, |model| {
             let (graph, calls, found) = reading.finish(model);
@@ -115,7 +121,7 @@ impl ForeignFile {
     }
 
     /// Lowers the confidence in every place: the evidence does not fit.
-    pub fn doubt(&mut self) {
+    pub(crate) fn doubt(&mut self) {
         for place in &mut self.places {
             place.confidence = place.confidence.min(FORCED_CONFIDENCE);
         }
@@ -123,10 +129,10 @@ impl ForeignFile {
 }
 
 /// Confidence in the places of nodes that evidence told which does not fit: below all that a strategy gives by itself.
-pub const FORCED_CONFIDENCE: f32 = 0.1;
+pub(crate) const FORCED_CONFIDENCE: f32 = 0.1;
 
 /// Where the nodes of `graph` come from by `strategy`, by the number of the node.
-pub fn attributions(
+pub(crate) fn attributions(
     graph: &GraphView,
     sources: &Sources,
     evidence: &Evidence,
@@ -141,7 +147,7 @@ pub fn attributions(
 }
 
 /// The same by the one of `candidates` that places most nodes, and how well the evidence fits.
-pub fn chosen(
+pub(crate) fn chosen(
     graph: &GraphView,
     sources: &Sources,
     evidence: &Evidence,
@@ -163,7 +169,7 @@ fn check_allowed(strategy: Strategy, evidence: &Evidence) -> Result<(), Error> {
 }
 
 /// The sidecar of a file whose nodes have their places, which `evidence` told.
-pub fn describe(
+pub(crate) fn describe(
     file: &ForeignFile,
     evidence: &Evidence,
     tags: &Tags,
@@ -199,22 +205,20 @@ fn splice<'a>(
 
 /// Writes the tagged file and its sidecar, all or nothing. Data files come along if the output is in another folder.
 /// The sidecar loses its nodes once these are written: the texts in the file need as much memory again.
-pub fn write(
-    began: Transaction,
+fn write(
+    mut transaction: Transaction,
     file: &ForeignFile,
     evidence: &Evidence,
     tags: &Tags,
     embed: Embed,
     sidecar: &mut Sidecar,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<CommittedFile>, Error> {
-    let mut transaction = began;
     sidecar_file::stage(&mut transaction, sidecar)?;
     sidecar.nodes = Vec::new();
-    data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources, progress)?;
+    data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources)?;
     let mut spliced = splice(file, evidence, tags, embed)?;
-    spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, progress)?;
-    Ok(model_first(transaction.commit()?))
+    spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, &mut |_| ())?;
+    model_files::commit(transaction)
 }
 
 /// The nodes of a file as the tagger sees them: made when it asks, with what it asks for.

@@ -19,8 +19,27 @@ use crate::selector::Selector;
 use crate::tags::Tags;
 
 /// A tagged model in memory, without its weights.
+///
+/// ```
+/// use modelexport::{Export, TaggedFile};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let archive = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/bert_tiny/model.pt2");
+/// # let model = folder.path().join("bert.onnx");
+/// # Export::new(archive, &model).run(&mut ())?;
+/// let file = TaggedFile::open(&model)?;
+/// for id in file.select("encoder.layer.*")? {
+///     println!("{}", file.tags.tag(id));
+/// }
+/// file.model.for_each_node(&mut |node| {
+///     let module = file.module(node).and_then(|id| file.hierarchy.tree.get(id));
+///     println!("{}: {:?}", node.name, module.map(|module| &module.path));
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct TaggedFile {
+    /// The path of the file.
     pub path: PathBuf,
     /// Nodes whose module is known have an origin: a scope of [`Hierarchy::scopes`] and the method.
     pub model: Model,
@@ -28,9 +47,11 @@ pub struct TaggedFile {
     pub sources: Sources,
     /// The file itself, as one of `sources`.
     pub source: SourceId,
+    /// The modules of the model, and the calls that its nodes belong to.
     pub hierarchy: Hierarchy,
     /// The tags that the file was written with, as far as it tells; else those of the default policy.
     pub tags: Tags,
+    /// The sidecar beside the file, if there is one that can be read.
     pub sidecar: Option<Sidecar>,
     /// Why the sidecar beside the file could not be used.
     pub sidecar_problem: Option<sidecar::Error>,

@@ -1,10 +1,10 @@
 use modelexport_graph::onnx::Model;
 
 use super::*;
-use crate::policy::{Policy, Preset};
-use crate::rules::{self, Rules};
+use crate::policy::Preset;
+use crate::tag_choice::TagChoice;
 use crate::tags::TagFormat;
-use crate::test_export::fixture_with;
+use crate::test_export::{fixture, fixture_with};
 
 /// `(node, module, tag of the module, calls)` of every node.
 fn placed(file: &TaggedFile) -> Vec<(String, String, String, Vec<u32>)> {
@@ -20,25 +20,24 @@ fn placed(file: &TaggedFile) -> Vec<(String, String, String, Vec<u32>)> {
     nodes
 }
 
-fn policy(preset: Preset) -> Policy {
-    Policy::new(Some(preset), None, Rules::default())
-}
-
 #[test]
 fn a_file_tells_the_same_with_its_sidecar_and_without() {
-    let rules = rules::parse("exclude = ['class:BertLayer']", Path::new("r.toml")).unwrap();
+    let rules_folder = tempfile::tempdir().unwrap();
+    let rules = rules_folder.path().join("r.toml");
+    std::fs::write(&rules, "exclude = ['class:BertLayer']").unwrap();
+    let default = TagChoice::default;
     let cases = [
-        ("shared_module", policy(Preset::Model), TagFormat::Instance),
-        ("bert_tiny", policy(Preset::Model), TagFormat::Instance),
-        ("bert_tiny", policy(Preset::All), TagFormat::Instance),
-        ("bert_tiny", policy(Preset::Model), TagFormat::Class),
-        ("bert_tiny", Policy::new(None, Some(Vec::new()), Rules::default()), TagFormat::Instance),
-        ("bert_tiny", Policy::new(None, None, rules), TagFormat::Instance),
-        ("cond", policy(Preset::Model), TagFormat::Instance),
+        ("shared_module", default()),
+        ("bert_tiny", default()),
+        ("bert_tiny", TagChoice { modules: Some(Preset::All), ..default() }),
+        ("bert_tiny", TagChoice { tag_format: Some(TagFormat::Class), ..default() }),
+        ("bert_tiny", TagChoice { torch_nn_exceptions: Some(Vec::new()), ..default() }),
+        ("bert_tiny", TagChoice { rules: Some(rules), ..default() }),
+        ("cond", default()),
     ];
-    for (fixture, policy, format) in cases {
+    for (fixture, tags) in cases {
         let folder = tempfile::tempdir().unwrap();
-        let path = fixture_with(folder.path(), fixture, policy, format);
+        let path = fixture_with(folder.path(), fixture, tags);
         let with = TaggedFile::open(&path).unwrap();
         for node in &with.sidecar.as_ref().unwrap().nodes {
             let found = placed(&with).into_iter().find(|(name, ..)| **name == *node.name).unwrap();
@@ -54,7 +53,7 @@ fn a_file_tells_the_same_with_its_sidecar_and_without() {
 #[test]
 fn the_calls_of_a_shared_module_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let path = fixture_with(folder.path(), "shared_module", policy(Preset::Model), TagFormat::Instance);
+    let path = fixture(folder.path(), "shared_module");
     let file = TaggedFile::open(&path).unwrap();
     let later = placed(&file).into_iter().filter(|(.., calls)| calls.iter().any(|&call| call > 0)).count();
     assert!(later > 0);
@@ -72,7 +71,7 @@ fn the_calls_of_a_shared_module_are_told_apart() {
 #[test]
 fn a_file_that_says_nothing_is_refused_unless_any_will_do() {
     let folder = tempfile::tempdir().unwrap();
-    let path = fixture_with(folder.path(), "plain_linear_relu", policy(Preset::Model), TagFormat::Instance);
+    let path = fixture(folder.path(), "plain_linear_relu");
     std::fs::remove_file(sidecar::path_beside(&path)).unwrap();
     let mut sources = Sources::new();
     let id = sources.add_file(&path).unwrap();

@@ -11,7 +11,7 @@ use crate::parameter_counts;
 use crate::tags::Tags;
 
 /// The sidecar of a model whose nodes have their origins.
-pub fn describe(
+pub(crate) fn describe(
     model: &Model,
     tree: &ModuleTree,
     scopes: &Scopes,
@@ -23,7 +23,7 @@ pub fn describe(
 }
 
 /// The same without what it says of the nodes one by one.
-pub fn describe_modules(
+pub(crate) fn describe_modules(
     model: &Model,
     tree: &ModuleTree,
     scopes: &Scopes,
@@ -37,10 +37,10 @@ pub fn describe_modules(
 }
 
 /// Shows all nodes of a model to a visitor.
-pub type EachNode<'n> = dyn Fn(&mut dyn FnMut(&Node)) + 'n;
+pub(crate) type EachNode<'n> = dyn Fn(&mut dyn FnMut(&Node)) + 'n;
 
 /// The sidecar of nodes that `each_node` shows, in the order of [`Model::for_each_node`].
-pub fn describe_nodes(
+pub(crate) fn describe_nodes(
     each_node: &EachNode<'_>,
     tree: &ModuleTree,
     scopes: &Scopes,
@@ -60,7 +60,7 @@ pub fn describe_nodes(
 
 /// Says of nodes what the sidecar says of them.
 #[derive(Clone, Copy)]
-pub struct Describing<'a> {
+pub(crate) struct Describing<'a> {
     pub tree: &'a ModuleTree,
     pub scopes: &'a Scopes,
     pub tags: &'a Tags,
@@ -68,7 +68,7 @@ pub struct Describing<'a> {
 
 impl Describing<'_> {
     /// Calls `take` with what is said of each of the nodes that has an origin, those inside it behind it.
-    pub fn each(&self, nodes: &[Node], take: &mut dyn FnMut(sidecar::Node)) {
+    pub(crate) fn each(&self, nodes: &[Node], take: &mut dyn FnMut(sidecar::Node)) {
         let mut calls = LastCalls::new(self.scopes);
         for node in nodes {
             self.one(node, &mut calls).into_iter().for_each(&mut *take);
@@ -81,7 +81,7 @@ impl Describing<'_> {
     }
 
     /// The same of all nodes of a model, in the order of [`Model::for_each_node`].
-    pub fn all(&self, model: &Model) -> Vec<sidecar::Node> {
+    pub(crate) fn all(&self, model: &Model) -> Vec<sidecar::Node> {
         let mut described = Vec::with_capacity(model.graph.nodes.len());
         for nodes in node_lists(model) {
             self.each(nodes, &mut |node| described.push(node));
@@ -108,7 +108,7 @@ impl Describing<'_> {
 }
 
 /// The nodes of a model's graph, then those of its functions.
-pub fn node_lists(model: &Model) -> impl Iterator<Item = &[Node]> {
+pub(crate) fn node_lists(model: &Model) -> impl Iterator<Item = &[Node]> {
     let functions = model.functions.iter().map(|function| function.nodes.as_slice());
     std::iter::once(model.graph.nodes.as_slice()).chain(functions)
 }

@@ -16,6 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// The word that reports use.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -25,15 +26,20 @@ impl Severity {
     }
 }
 
+/// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
+    /// The graph follows the rules of ONNX.
     Structure,
+    /// The tags follow the tag format and fit the sidecar.
     Tags,
+    /// The tags fit what the graph computes.
     Consistency,
 }
 
 impl Group {
+    /// The word that reports use.
     pub fn name(self) -> &'static str {
         match self {
             Group::Structure => "structure",
@@ -43,14 +49,18 @@ impl Group {
     }
 }
 
+/// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// How bad it is.
     pub severity: Severity,
+    /// What it is about.
     pub group: Group,
     /// Short name of the check, for programs.
     pub check: &'static str,
     /// The node, value, tensor, module or file that it is about.
     pub place: String,
+    /// What is wrong, in one sentence.
     pub message: String,
     /// Whether `repair` mends it.
     pub repairable: bool,

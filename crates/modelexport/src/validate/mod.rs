@@ -25,14 +25,21 @@ pub use repair::{Repaired, repair};
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
+    /// The path of the file.
     pub file: String,
+    /// Number of nodes.
     pub nodes: u64,
+    /// Number of modules.
     pub modules: u64,
     /// No errors and no warnings; notes may be there.
     pub valid: bool,
+    /// Findings that are errors.
     pub errors: usize,
+    /// Findings that are warnings.
     pub warnings: usize,
+    /// Findings that are notes.
     pub notes: usize,
+    /// The findings, errors first.
     pub findings: Vec<Finding>,
 }
 
@@ -42,7 +49,7 @@ pub fn validate(path: &Path) -> Result<Report, Error> {
 }
 
 /// Checks a file that is open.
-pub fn validate_file(file: &TaggedFile) -> Report {
+pub(crate) fn validate_file(file: &TaggedFile) -> Report {
     let mut findings = Findings::default();
     structure::check(file, &mut findings);
     if file.says_nothing() {

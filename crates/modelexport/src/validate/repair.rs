@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use modelexport_graph::onnx::Node;
+use modelexport_io::onnx::DocString;
 use modelexport_io::onnx::{self, NodeEdit, NodeTags, OWN_PREFIX, is_shared_key};
 use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
@@ -16,7 +17,7 @@ use serde::Serialize;
 use super::finding::place_of;
 use super::{Report, validate_file};
 use crate::Error;
-use crate::embedding::{self, DocString, Embed};
+use crate::embedding::{self, Embed};
 use crate::sidecar_file;
 use crate::tagged_file::TaggedFile;
 use crate::tagger;
@@ -24,6 +25,7 @@ use crate::tagger;
 /// What was done, and what is left.
 #[derive(Clone, Debug, Serialize)]
 pub struct Repaired {
+    /// The file that was written.
     pub output: String,
     /// Nodes whose tags were written anew.
     pub nodes: Vec<String>,

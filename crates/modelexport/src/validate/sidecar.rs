@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use modelexport_graph::onnx::Node;
+use modelexport_io::onnx::DocString;
 use modelexport_io::sidecar::{self, Sidecar};
 
 use super::finding::{Findings, Group, Severity, place_of};
-use crate::embedding::{self, DocString};
+use crate::embedding;
 use crate::numbers::counted;
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;

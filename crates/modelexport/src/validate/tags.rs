@@ -6,7 +6,9 @@ use modelexport_graph::onnx::Node;
 use modelexport_graph::{Method, check_tag};
 
 use super::finding::{Findings, Group, Severity, place_of};
-use crate::embedding::{self, DocString};
+use modelexport_io::onnx::DocString;
+
+use crate::embedding;
 use crate::hierarchy::{WINML_DEPTH, WINML_TAG, stack_module};
 use crate::tagged_file::TaggedFile;
 

@@ -1,6 +1,9 @@
 use std::path::PathBuf;
 
-use modelexport_graph::onnx::{DimensionValue, Model, TensorData, TypeKind};
+use modelexport_graph::DType;
+use modelexport_graph::onnx::{
+    Attribute, AttributeValue, DimensionValue, Model, Node, TensorData, Type, TypeKind, ValueInfo,
+};
 use modelexport_io::onnx::{self, Chunk};
 use modelexport_io::sidecar as sidecar_file;
 
@@ -237,4 +240,35 @@ fn a_file_without_tags_says_so() {
         .unwrap();
     let report = validate(&plain).unwrap();
     assert_eq!(found(&report), [(Severity::Warning, "no-tags", plain.to_str().unwrap(), false)]);
+}
+
+/// Opset 21: `QuantizeLinear` without a zero point gives what its `output_dtype` states.
+#[test]
+fn a_stated_quantised_type_is_no_contradiction() {
+    let with_declared = |declared: DType| {
+        let (_folder, path) = changed("bert_tiny", true, |model| {
+            let x = node(model, MIDDLE).outputs[0].clone();
+            let code = |dtype: DType| dtype.onnx_code().unwrap();
+            model.graph.nodes.push(Node {
+                name: "quantize".into(),
+                op_type: "QuantizeLinear".into(),
+                inputs: vec![x, model.graph.initializers[0].name.clone()],
+                outputs: vec!["quantized".into()],
+                attributes: vec![Attribute {
+                    name: "output_dtype".into(),
+                    value: AttributeValue::Int(code(DType::I4).into()),
+                    ..Attribute::default()
+                }],
+                ..Node::default()
+            });
+            let kind = TypeKind::Tensor { elem_type: code(declared), shape: None };
+            let value_type = Some(Type { kind, ..Type::default() }.into());
+            let name = "quantized".into();
+            model.graph.value_infos.push(ValueInfo { name, value_type, ..ValueInfo::default() });
+        });
+        let report = validate(&path).unwrap();
+        report.findings.iter().filter(|finding| finding.check == "type").count()
+    };
+    assert_eq!(with_declared(DType::I4), 0);
+    assert_eq!(with_declared(DType::U8), 1);
 }

@@ -83,7 +83,7 @@ impl ModelNames {
         }
         // Operators have arguments and results of such names; the registry may say them.
         for row in modelexport_lower::registry::rows() {
-            for parameter in modelexport_lower::schema::parameters(row.schema) {
+            for parameter in modelexport_lower::schema::parameters(row.schema()) {
                 names.attributes.remove(parameter.name);
             }
         }

@@ -1,30 +1,31 @@
-//! Every row, with everything that is known of it.
+//! Every row with all its figures.
 
 use std::io::{self, Write};
 
 use modelexport::analyze::{Analysis, Figures, ModuleRow, Rows};
 use modelexport_io::onnx::names::for_screen;
 
-use super::summary::{known_number, number, number_column, operators, percent, text_column, write_overview};
+use super::summary::{known_number, number, operators, percent, write_overview};
+use crate::display::module::path_text;
 use crate::display::number::{bytes, counted, exact, short};
 use crate::display::style::Style;
 use crate::display::table::{self, Cell, Column, Look};
 
 const COLUMNS: [Column; 14] = [
-    text_column("module", 20),
-    text_column("class", 12),
-    number_column("depth"),
-    number_column("calls"),
-    number_column("nodes"),
-    number_column("own"),
-    number_column("params"),
-    number_column("bytes"),
-    number_column("mult-adds"),
-    number_column("share"),
-    number_column("activations"),
-    number_column("coverage"),
-    text_column("method", 6),
-    text_column("operators", 20),
+    Column::text("module", 20),
+    Column::text("class", 12),
+    Column::number("depth"),
+    Column::number("calls"),
+    Column::number("nodes"),
+    Column::number("own"),
+    Column::number("params"),
+    Column::number("bytes"),
+    Column::number("mult-adds"),
+    Column::number("share"),
+    Column::number("activations"),
+    Column::number("coverage"),
+    Column::text("method", 6),
+    Column::text("operators", 20),
 ];
 
 pub fn write(analysis: &Analysis, out: &mut dyn Write, style: Style, width: Option<usize>) -> io::Result<()> {
@@ -73,16 +74,15 @@ fn list(out: &mut dyn Write, style: Style, title: &str, total: &Figures, own: &F
             operators(figures, usize::MAX)
         )
     };
-    writeln!(out, "  in all  {}", for_screen(&line(total)))?;
-    writeln!(out, "  itself  {}", for_screen(&line(own)))
+    writeln!(out, "  total   {}", for_screen(&line(total)))?;
+    writeln!(out, "  own     {}", for_screen(&line(own)))
 }
 
 fn cells(row: &ModuleRow) -> Vec<Cell> {
-    let name = if row.path.is_empty() { "(root)".to_owned() } else { for_screen(&row.path).into_owned() };
     let total = &row.total;
     let calls = if row.executed { exact(row.calls.into()) } else { String::new() };
     vec![
-        Cell::new(name, Look::Bold),
+        Cell::new(path_text(&row.path), Look::Bold),
         Cell::new(for_screen(&row.class), if row.visible { Look::Plain } else { Look::Dim }),
         Cell::new(row.depth.to_string(), Look::Dim),
         Cell::new(calls, Look::Plain),

@@ -1,11 +1,11 @@
-//! Layers that are alike as one row.
+//! Folds identical layers into one row.
 
 use modelexport::analyze::ModuleRow;
 
-/// A module, or several siblings that are alike.
+/// A module, or several identical siblings.
 pub struct Folded<'a> {
     pub row: &'a ModuleRow,
-    /// The last of the siblings; the row itself if it stands alone.
+    /// The last of the siblings, or the row itself.
     pub last: &'a ModuleRow,
     pub count: usize,
     /// How many modules the row stands for: its siblings, times those of the rows above it.
@@ -14,8 +14,8 @@ pub struct Folded<'a> {
     pub level: usize,
 }
 
-/// Rows at most `depth` levels below the first, without modules that hold nothing. Siblings with numbers for names, of one class and
-/// with equal figures, are one row, and what is below them is shown once.
+/// Rows at most `depth` levels below the first, without empty modules. Numbered siblings of one class with equal figures
+/// are one row, and the modules below them appear once.
 pub fn fold(rows: &[ModuleRow], depth: usize) -> Vec<Folded<'_>> {
     let top = rows.first().map_or(0, |row| row.depth);
     let mut folded: Vec<Folded<'_>> = Vec::new();
@@ -37,7 +37,7 @@ pub fn fold(rows: &[ModuleRow], depth: usize) -> Vec<Folded<'_>> {
             i += 1;
             continue;
         }
-        // One of them stands for all: its modules follow, then what comes after the last.
+        // The modules below the first sibling represent those of all siblings.
         for below in fold(rows.get(i + 1..next).unwrap_or_default(), usize::MAX) {
             let level = below.row.depth.saturating_sub(top);
             if level <= depth {

@@ -1,4 +1,4 @@
-//! `modelexport analyze`: what each module holds and costs.
+//! `modelexport analyze`: the size and cost of each module.
 
 mod csv;
 mod detailed;
@@ -9,44 +9,44 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use modelexport::analyze::{self, By, Options, graphml, model_explorer};
+use modelexport::json;
 use modelexport::tagged_file::TaggedFile;
 
-use crate::display::json;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Show what each module of a tagged ONNX file holds and costs
+/// Show the size and cost of each module of a tagged ONNX file
 ///
-/// For each module: nodes by operator, parameters and bytes, its share of the model, multiply-adds and activation bytes
-/// as far as shapes are known, coverage and method of its tags. Works on files that modelexport, torch or winml
-/// tagged; weights are never loaded.
+/// Prints for each module: nodes by operator, parameters and bytes, its share of the model, multiply-adds and activation
+/// bytes as far as shapes are known, and the coverage and method of its tags. Works on files that modelexport, torch or
+/// winml tagged. Weights are never loaded.
 ///
-/// Multiply-adds are those of matrix products, convolutions, recurrent layers and attention. A dimension with a name
-/// counts as 1 unless --dim says otherwise, the body of a loop once.
+/// Multiply-adds include matrix products, convolutions, recurrent layers and attention. A named dimension counts as 1
+/// unless --dim sets its size. The body of a loop counts once.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The ONNX file
     file: PathBuf,
 
-    /// Only these modules: a path (encoder.layer.*), class:NAME, a tag (/Model/Encoder) or depth:N
+    /// Show only these modules: a path (encoder.layer.*), class:NAME, a tag (/Model/Encoder) or depth:N
     #[arg(long, value_name = "SELECTOR")]
     module: Option<String>,
 
-    /// What a row is
+    /// What each row shows
     #[arg(long, value_name = "WHAT", default_value = "module")]
     by: ByArgument,
 
-    /// Modules down to this depth: below those of --module, else below the root
+    /// Show modules down to this depth below --module, or below the root
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 
-    /// Only the N largest rows: by multiply-adds, then parameters, then nodes
+    /// Show only the N largest rows, by multiply-adds, then parameters, then nodes
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// The size that a named dimension of the file counts as; may be given several times
+    /// Set the size of a named dimension; can be repeated
     #[arg(long, value_name = "NAME=N", value_parser = parse_size)]
     dim: Vec<(String, u64)>,
 
@@ -75,18 +75,18 @@ enum ByArgument {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One page for people
+    /// One page of text
     #[value(alias = "text")]
     Summary,
     /// Every row with its operators
     Detailed,
-    /// For programs
+    /// Machine-readable JSON
     Json,
-    /// For spreadsheets
+    /// Comma-separated values
     Csv,
-    /// The graph, for Model Explorer; namespaces are tags
+    /// The graph for Model Explorer, with tags as namespaces
     ModelExplorer,
-    /// The graph, nested by modules
+    /// The graph as GraphML, nested by modules
     Graphml,
 }
 
@@ -97,9 +97,7 @@ fn parse_size(text: &str) -> Result<(String, u64), String> {
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let file = TaggedFile::open_any(&arguments.file)?;
-    if let Some(problem) = &file.sidecar_problem {
-        session.warn(&format!("{problem}; the sidecar is left aside"));
-    }
+    session.warn_of_sidecar(file.sidecar_problem.as_ref());
     let sizes = arguments.dim.iter().cloned().collect();
     analyze::check_sizes(&file, &sizes)?;
     match arguments.format {

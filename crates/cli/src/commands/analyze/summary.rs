@@ -1,4 +1,4 @@
-//! One page for people.
+//! A page of text.
 
 use std::io::{self, Write};
 
@@ -9,24 +9,17 @@ use modelexport::diagnosis::Level;
 use modelexport_io::onnx::names::for_screen;
 
 use super::folding::{Folded, fold};
+use crate::display::module::{class_text, path_text};
 use crate::display::number::{bytes, counted, exact, short};
-use crate::display::statistics::{placed_by_evidence, placed_text};
+use crate::display::statistics::{coverage_by_method, placed_by_evidence, placed_text};
 use crate::display::style::Style;
-use crate::display::table::{self, Align, Cell, Column, Cut, Look};
+use crate::display::table::{self, Cell, Column, Look};
 
-/// Unless a depth is given, the tree is shown as deep as so many rows allow.
+/// Without `--depth`, the tree is as deep as this many rows allow.
 const PAGE: usize = 24;
 
-/// Operators that are named in the overview.
+/// The number of operators that the overview names.
 const OPERATORS: usize = 8;
-
-pub(super) const fn text_column(title: &'static str, least: usize) -> Column {
-    Column { title, align: Align::Left, least: Some(least), cut: Cut::End }
-}
-
-pub(super) const fn number_column(title: &'static str) -> Column {
-    Column { title, align: Align::Right, least: None, cut: Cut::End }
-}
 
 pub fn write(
     analysis: &Analysis,
@@ -40,11 +33,11 @@ pub fn write(
     match &analysis.rows {
         Rows::Modules(rows) => {
             let rows = module_rows(rows, options);
-            table::write(out, &MODULE_COLUMNS, &rows, style, width)
+            table::write(out, &[&MODULE_COLUMNS[..], &FIGURE_COLUMNS].concat(), &rows, style, width)
         }
         Rows::Classes(rows) => {
             let rows: Vec<Vec<Cell>> = rows.iter().map(class_cells).collect();
-            table::write(out, &CLASS_COLUMNS, &rows, style, width)
+            table::write(out, &[&CLASS_COLUMNS[..], &FIGURE_COLUMNS].concat(), &rows, style, width)
         }
         Rows::Operators(rows) => {
             let rows: Vec<Vec<Cell>> = rows.iter().map(operator_cells).collect();
@@ -97,10 +90,7 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
         ("multiply-adds", estimate(figures.multiply_adds, figures.unknown_multiply_adds, analysis, short)),
         ("activations", estimate(figures.activation_bytes, figures.unknown_activations, analysis, bytes)),
     ];
-    let methods: Vec<String> =
-        figures.methods.iter().map(|(method, nodes)| format!("{} {method}", exact(*nodes))).collect();
-    let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
-    facts.push(("coverage", format!("{:.1}%{methods}", 100.0 * totals.coverage)));
+    facts.push(("coverage", coverage_by_method(totals.coverage, &figures.methods)));
     let placed = placed_by_evidence(figures.methods.iter().map(|(method, nodes)| (&**method, *nodes)));
     if placed < totals.attributed_nodes {
         facts.push(("placed", placed_text(placed, totals.attributed_nodes)));
@@ -115,7 +105,7 @@ fn facts(analysis: &Analysis) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// A number with what it was counted for, and what is missing.
+/// A number, the sizes it holds for, and how many nodes it does not include.
 fn estimate(known: u64, unknown: u64, analysis: &Analysis, shown: fn(u64) -> String) -> String {
     let sizes: Vec<String> = analysis.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
     let sizes = if sizes.is_empty() { String::new() } else { format!(" for {}", sizes.join(", ")) };
@@ -123,7 +113,7 @@ fn estimate(known: u64, unknown: u64, analysis: &Analysis, shown: fn(u64) -> Str
         0 => format!("{}{sizes}", shown(known)),
         unknown => {
             let (nodes, verb) = (counted(unknown, "node"), if unknown == 1 { "is" } else { "are" });
-            format!("{}{sizes}; {nodes} {verb} unknown, for want of shapes", shown(known))
+            format!("{}{sizes}; {nodes} {verb} unknown because shapes are missing", shown(known))
         }
     }
 }
@@ -145,16 +135,19 @@ pub(super) fn operators(figures: &Figures, shown: usize) -> String {
     parts.join(", ")
 }
 
-const MODULE_COLUMNS: [Column; 9] = [
-    text_column("module", 20),
-    text_column("class", 12),
-    number_column("nodes"),
-    number_column("params"),
-    number_column("bytes"),
-    number_column("share"),
-    number_column("mult-adds"),
-    number_column("share"),
-    number_column("activations"),
+const MODULE_COLUMNS: [Column; 2] = [Column::text("module", 20), Column::text("class", 12)];
+
+const CLASS_COLUMNS: [Column; 2] = [Column::text("class", 20), Column::number("instances")];
+
+/// What [`figure_cells`] fills.
+const FIGURE_COLUMNS: [Column; 7] = [
+    Column::number("nodes"),
+    Column::number("params"),
+    Column::number("bytes"),
+    Column::number("share"),
+    Column::number("mult-adds"),
+    Column::number("share"),
+    Column::number("activations"),
 ];
 
 fn module_rows(rows: &[ModuleRow], options: &Options) -> Vec<Vec<Cell>> {
@@ -170,11 +163,10 @@ fn module_rows(rows: &[ModuleRow], options: &Options) -> Vec<Vec<Cell>> {
 }
 
 fn full_name(row: &ModuleRow) -> Cell {
-    let name = if row.path.is_empty() { "(root)".to_owned() } else { for_screen(&row.path).into_owned() };
-    Cell::new(name, Look::Bold)
+    Cell::new(path_text(&row.path), Look::Bold)
 }
 
-/// The last part of the path behind blanks for its level; `0…11 ×12` for layers that are alike.
+/// The last part of the path, indented by its level; `0…11 ×12` for identical layers.
 fn tree_name(entry: &Folded<'_>) -> Cell {
     let attribute = |row: &ModuleRow| match row.path.rsplit('.').next() {
         _ if row.path.is_empty() => "(root)".to_owned(),
@@ -201,7 +193,7 @@ pub(super) fn number(value: u64, text: String) -> Cell {
     if value == 0 { Cell::new("0", Look::Dim) } else { Cell::new(text, Look::Plain) }
 }
 
-/// A number that may not be all: with a `+` behind it, or `?` if nothing is known.
+/// A number that may be incomplete: `12+`, or `?` if nothing is known.
 pub(super) fn known_number(known: u64, unknown: u64, shown: fn(u64) -> String) -> Cell {
     match (known, unknown) {
         (0, 0) => Cell::new("0", Look::Dim),
@@ -227,25 +219,13 @@ fn figure_cells(figures: &Figures, share: Share, times: usize) -> Vec<Cell> {
     ]
 }
 
-/// Figures of `times` modules that are alike are those of all of them.
+/// The figures of `times` identical modules together.
 fn module_cells(row: &ModuleRow, name: Cell, times: usize) -> Vec<Cell> {
-    let class = for_screen(row.class.rsplit('.').next().unwrap_or_default()).into_owned();
-    let mut cells = vec![name, Cell::new(class, if row.visible { Look::Plain } else { Look::Dim })];
+    let mut cells =
+        vec![name, Cell::new(class_text(&row.class), if row.visible { Look::Plain } else { Look::Dim })];
     cells.extend(figure_cells(&row.total, row.share, times));
     cells
 }
-
-const CLASS_COLUMNS: [Column; 9] = [
-    text_column("class", 20),
-    number_column("instances"),
-    number_column("nodes"),
-    number_column("params"),
-    number_column("bytes"),
-    number_column("share"),
-    number_column("mult-adds"),
-    number_column("share"),
-    number_column("activations"),
-];
 
 fn class_cells(row: &ClassRow) -> Vec<Cell> {
     let name =
@@ -256,12 +236,12 @@ fn class_cells(row: &ClassRow) -> Vec<Cell> {
 }
 
 const OPERATOR_COLUMNS: [Column; 6] = [
-    text_column("operator", 20),
-    number_column("nodes"),
-    number_column("share"),
-    number_column("modules"),
-    number_column("mult-adds"),
-    number_column("activations"),
+    Column::text("operator", 20),
+    Column::number("nodes"),
+    Column::number("share"),
+    Column::number("modules"),
+    Column::number("mult-adds"),
+    Column::number("activations"),
 ];
 
 fn operator_cells(row: &OperatorRow) -> Vec<Cell> {

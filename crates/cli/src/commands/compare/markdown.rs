@@ -6,6 +6,7 @@ use modelexport::compare::{Comparison, Difference, Status};
 use modelexport_io::onnx::names::for_screen;
 
 use super::text::totals;
+use crate::display::module::class_name;
 
 pub fn write(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let (before, after) = (escaped(&comparison.before), escaped(&comparison.after));
@@ -20,7 +21,7 @@ pub fn write(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     }
     for module in &comparison.modules {
         let path = if module.path.is_empty() { "*root*".to_owned() } else { escaped(&module.path) };
-        let class = escaped(module.class.rsplit('.').next().unwrap_or_default());
+        let class = escaped(class_name(&module.class));
         match module.status {
             Status::Added => writeln!(out, "| {path} | **module added** | {class} | | |")?,
             Status::Removed => writeln!(out, "| {path} | **module removed** | {class} | | |")?,
@@ -43,7 +44,7 @@ fn row(module: &str, difference: &Difference, out: &mut dyn Write) -> io::Result
     )
 }
 
-/// Text that Markdown shows as it is: no tables, links, emphasis or tags come out of a name.
+/// Escapes everything that Markdown would interpret: tables, links, emphasis, tags.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in for_screen(text).chars() {

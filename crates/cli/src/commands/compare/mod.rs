@@ -1,4 +1,4 @@
-//! `modelexport compare`: what differs between two files, module by module.
+//! `modelexport compare`: the differences between two files, module by module.
 
 mod csv;
 mod markdown;
@@ -8,33 +8,33 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use modelexport::compare::{self, Category, Options};
+use modelexport::json;
 use modelexport::tagged_file::TaggedFile;
 
-use crate::display::json;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Show what differs between two ONNX files, module by module
+/// Show the differences between two ONNX files, module by module
 ///
-/// Modules and nodes that came, went, moved or changed; attributes, wiring, types and shapes; tags; weights, by how much
-/// they differ. Nodes that have a new name or place are not taken for gone, nor are weights that have a new name or
-/// layout, or were cast or quantised. What happened to most nodes is said once. Weights are read in pieces, and not at
-/// all where both files point at the same bytes.
+/// Reports modules and nodes that were added, removed, moved or changed; attributes, connections, types and shapes; tags;
+/// and weights, with the size of the difference. Recognizes nodes that were renamed or moved, and weights that were renamed,
+/// transposed, cast or quantized. A change that most nodes share is reported once. Weights are read in chunks, and not at
+/// all if both files point at the same bytes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The file before
+    /// The old file
     before: PathBuf,
 
-    /// The file after
+    /// The new file
     after: PathBuf,
 
-    /// Exit with 1 if there are differences of these kinds: structure, tags, weights (with commas)
+    /// Exit with 1 on differences of these kinds: structure, tags, weights (comma-separated)
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
 
-    /// Do not compare the numbers of weights, only their names, types and shapes
+    /// Compare only names, types and shapes of weights, not their values
     #[arg(long)]
     no_weights: bool,
 
@@ -45,11 +45,11 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Modules, nodes, attributes, wiring, types, shapes
+    /// Modules, nodes, attributes, connections, types, shapes
     Structure,
-    /// Which module a node belongs to, and what is written about it
+    /// The modules and tags of nodes
     Tags,
-    /// The numbers of weights
+    /// The values of weights
     Weights,
 }
 
@@ -65,13 +65,13 @@ impl FailOn {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
-    /// For people
+    /// Human-readable text
     Text,
-    /// For programs
+    /// Machine-readable JSON
     Json,
-    /// For pull requests
+    /// Markdown for pull requests
     Markdown,
-    /// For spreadsheets: one line for each difference
+    /// Comma-separated values, one line per difference
     Csv,
 }
 
@@ -83,14 +83,13 @@ Examples:
   modelexport compare before.onnx after.onnx --format markdown >> $GITHUB_STEP_SUMMARY
   modelexport compare before.onnx after.onnx --format json | jq '.modules[] | [.path, .status]'
 
-Without --fail-on the exit status is 0 whatever differs.";
+Without --fail-on the exit status is always 0.";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let mut before = TaggedFile::open_any(&arguments.before)?;
     let mut after = TaggedFile::open_any(&arguments.after)?;
-    for problem in [&before.sidecar_problem, &after.sidecar_problem].into_iter().flatten() {
-        session.warn(&format!("{problem}; the sidecar is left aside"));
-    }
+    session.warn_of_sidecar(before.sidecar_problem.as_ref());
+    session.warn_of_sidecar(after.sidecar_problem.as_ref());
     let options = Options { weight_values: !arguments.no_weights };
     let comparison = compare::compare(&mut before, &mut after, &options);
     match arguments.format {

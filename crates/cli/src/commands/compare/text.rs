@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use modelexport::compare::{Comparison, Difference, Status};
 use modelexport_io::onnx::names::for_screen;
 
+use crate::display::module::{class_text, path_text};
 use crate::display::number::counted;
 use crate::display::style::Style;
 use crate::display::text::cut_end;
 
-/// Values longer than this are cut; the other formats have them whole.
+/// Longer values are truncated. The other formats show them in full.
 const WIDEST: usize = 100;
 
 pub fn write(comparison: &Comparison, out: &mut dyn Write, style: Style) -> io::Result<()> {
@@ -21,14 +22,17 @@ pub fn write(comparison: &Comparison, out: &mut dyn Write, style: Style) -> io::
         comparison.model.iter().try_for_each(|difference| line(difference, out, style))?;
     }
     for module in &comparison.modules {
-        let path = if module.path.is_empty() { "(root)".into() } else { for_screen(&module.path) };
-        let class = module.class.rsplit('.').next().unwrap_or_default();
         let status = match module.status {
             Status::Added => " added",
             Status::Removed => " removed",
             Status::Changed => "",
         };
-        writeln!(out, "{} {}{status}", style.bold(&path), style.dim(&for_screen(class)))?;
+        writeln!(
+            out,
+            "{} {}{status}",
+            style.bold(&path_text(&module.path)),
+            style.dim(&class_text(&module.class))
+        )?;
         module.differences.iter().try_for_each(|difference| line(difference, out, style))?;
     }
     writeln!(out, "\n{}", totals(comparison))
@@ -44,7 +48,7 @@ fn line(difference: &Difference, out: &mut dyn Write, style: Style) -> io::Resul
     writeln!(out, "  {:<23}{}{}", difference.kind, for_screen(&difference.subject), style.dim(&change))
 }
 
-/// `2 structure, 1 tags, 0 weights` in words.
+/// `2 differences of structure, 1 of tags, 0 of weights`.
 pub fn totals(comparison: &Comparison) -> String {
     let summary = &comparison.summary;
     format!(

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use modelexport::diagnosis::{Diagnosis, Level};
-use modelexport::export_summary::{File, Summary, Weights};
+use modelexport::export::Summary;
+use modelexport::summary::{File, Weights};
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
 
@@ -12,13 +13,8 @@ use crate::display::statistics::{coverage_text, modules_text};
 use crate::display::style::Style;
 use crate::display::written::weights_text;
 
-pub fn write_json(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, summary)?;
-    writeln!(out)
-}
-
 /// What the text shows; an export by way of torch's exporters knows less.
-pub struct Told<'a> {
+pub struct Shown<'a> {
     pub files: &'a [File],
     pub opset: Option<i64>,
     pub strategy: Option<&'a str>,
@@ -28,9 +24,9 @@ pub struct Told<'a> {
     pub seconds: f64,
 }
 
-impl<'a> From<&'a Summary> for Told<'a> {
+impl<'a> From<&'a Summary> for Shown<'a> {
     fn from(summary: &'a Summary) -> Self {
-        Told {
+        Shown {
             files: &summary.files,
             opset: Some(summary.opset),
             strategy: None,
@@ -42,7 +38,7 @@ impl<'a> From<&'a Summary> for Told<'a> {
     }
 }
 
-pub fn write_text(summary: &Told<'_>, out: &mut dyn Write, style: Style) -> io::Result<()> {
+pub fn write_text(summary: &Shown<'_>, out: &mut dyn Write, style: Style) -> io::Result<()> {
     let mut line = |label: &str, text: String| {
         writeln!(out, "  {}  {}", style.dim(&format!("{label:<9}")), for_screen(&text))
     };

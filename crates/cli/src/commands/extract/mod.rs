@@ -5,61 +5,57 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use modelexport::derived::{self, Derived};
-use modelexport::extract::{self, Options};
-use modelexport::tagged_file::TaggedFile;
-use modelexport_io::output::{Settings, Transaction};
-use modelexport_io::sidecar;
+use modelexport::extract::Options;
+use modelexport::json;
+use modelexport::{Extract, Target};
 use modelexport_io::weights::WeightsMode;
 
 use crate::arguments::Format;
-use crate::display::json;
-use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::observer::SessionObserver;
 use crate::session::Session;
-use summary::Summary;
 
-/// Cut a module out of an ONNX file as a model of its own
+/// Extract a module of an ONNX file as a separate model
 ///
-/// FILE is an ONNX file whose nodes say where they come from: one that modelexport tagged, or one that torch wrote. The
-/// values that cross the border of the module become inputs and outputs, named after the modules that make them, with
-/// types and shapes. Weights, functions, opsets and tags come along. Weights are never loaded into memory, so that a
-/// file of many gigabytes is cut in the time that its graph takes.
+/// FILE is an ONNX file whose nodes record their modules: modelexport tagged it, or torch wrote it. The values that cross
+/// the boundary of the module become inputs and outputs with types and shapes. They are named after the modules that
+/// produce them. Weights, functions, opsets and tags are kept. Weights are never loaded into memory, so the time depends on
+/// the graph and not on the size of the file.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The tagged ONNX file
     file: PathBuf,
 
-    /// The module, or several: a path, class:NAME, a /Tag or depth:N; `*` matches, commas join
+    /// The module or modules: a path, class:NAME, a /Tag or depth:N; `*` is a wildcard, commas separate several
     selector: String,
 
-    /// The ONNX file to write; never the one that is read
+    /// The ONNX file to write; cannot be the input file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Which call of a module that was called more than once; the first is 0
+    /// Which call to extract if the module was called more than once; the first is 0
     #[arg(long, value_name = "N")]
     call: Option<u32>,
 
-    /// Where the weights go: embed, external, reference, none or auto
+    /// Where to store the weights: embed, external, reference, none or auto
     ///
-    /// embed: into the new file. external: into <name>.onnx.data beside it. reference: nowhere, the new file points at
-    /// the bytes where they are now, which must be in the same folder. none: left out. auto: embed below 1 GiB, else
-    /// external.
+    /// embed: in the new file. external: in <name>.onnx.data beside it. reference: nothing is copied; the new file points
+    /// at the existing bytes, which must be in the same folder. none: weights are omitted. auto: embed below 1 GiB,
+    /// otherwise external.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     weights: WeightsMode,
 
-    /// Also write the list of boundary values with their producers as JSON [default: <output>_manifest.json]
+    /// Also write the boundary values and their producers as JSON [default: <output>_manifest.json]
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     manifest: Option<Option<PathBuf>>,
 
-    /// Boundary values keep the names that they have in FILE
+    /// Keep the names that boundary values have in FILE
     #[arg(long)]
     keep_names: bool,
 
-    /// Replace files that exist
+    /// Overwrite existing files
     #[arg(long)]
     overwrite: bool,
 
@@ -88,47 +84,20 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Some(path) => path.clone(),
         None => manifest_beside(&arguments.output),
     });
-    let outputs: Vec<&Path> = std::iter::once(&*arguments.output).chain(manifest.as_deref()).collect();
-    derived::check_outputs(&arguments.file, &outputs, "extract")?;
-    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
-    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
-    if let Some(path) = &manifest {
-        transaction.check(path).map_err(modelexport::Error::from)?;
-    }
-    let progress = Progress::new(session.shows_progress());
-    progress.step("reading", &arguments.file);
-    let mut file = TaggedFile::open(&arguments.file)?;
-    if let Some(problem) = &file.sidecar_problem {
-        session.warn(&format!("{problem}; the sidecar is left aside"));
-    }
-    if file.sidecar.is_some() {
-        transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
-    }
-    let modules = file.select(&arguments.selector)?;
-    let options = Options { call: arguments.call, keep_names: arguments.keep_names };
-    let extracted = extract::extract(&file, &modules, &options).map_err(modelexport::Error::from)?;
-
-    progress.step("writing", &arguments.output);
-    let mut companions = Vec::new();
-    if let Some(path) = manifest {
-        let mut bytes = Vec::new();
-        json::write(&mut bytes, &extracted.manifest)?;
-        companions.push((path, bytes));
-    }
-    let extract::Extracted { model, sidecar, manifest } = extracted;
-    let derived = Derived { model, sidecar, companions, keeps_data_files: false };
-    let files = derived::write(transaction, derived, &mut file, arguments.weights, &mut |done| {
-        progress.bytes(done);
-    })?;
-    progress.finish();
-
-    let summary = Summary::new(&manifest, &files);
+    let extract = Extract {
+        target: Target::new(&arguments.output).overwrite(arguments.overwrite),
+        options: Options { call: arguments.call, keep_names: arguments.keep_names },
+        weights: arguments.weights,
+        manifest,
+        ..Extract::new(&arguments.file, &arguments.selector, &arguments.output)
+    };
+    let summary = extract.run(&mut SessionObserver::new(session))?;
     match arguments.format {
-        Format::Json => summary.write_json(session.out())?,
+        Format::Json => json::write(session.out(), &summary)?,
         Format::Text if session.is_quiet() => {}
         Format::Text => {
             let style = session.out_style();
-            summary.write_text(session.out(), style)?;
+            summary::write_text(&summary, session.out(), style)?;
         }
     }
     Ok(ExitStatus::Success)

@@ -5,6 +5,7 @@ mod text;
 use std::path::PathBuf;
 
 use clap::Args;
+use modelexport::json;
 use modelexport::strategies::{Evidence, evidence};
 use modelexport::strategy_comparison::{self, Row, Subject};
 use modelexport::tag::{Choice, ForeignFile, Tried};
@@ -13,29 +14,28 @@ use modelexport_io::{pt2, sidecar};
 use serde::Serialize;
 
 use crate::arguments::{Format, PolicyArguments};
-use crate::display::json;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Compare the strategies that find out where the nodes of a foreign ONNX file come from
+/// Compare the strategies that recover the modules of an ONNX file of another exporter
 ///
-/// Runs every strategy that the evidence allows and prints how many nodes each placed, by which method, how far it
-/// agrees with what is known for certain, and where it differs. Certain is what torch's metadata in the file say, or,
-/// for a .pt2, the export of modelexport itself. It is taken away before a strategy runs, and so are all names inside
-/// the graph, except for enhanced_semantic and retag, which read them. The last line recommends a strategy: the one
-/// that places most nodes of the file as it is, which is also what `tag` takes by itself.
+/// Runs every strategy that the evidence allows. Prints how many nodes each strategy placed, by which method, how far it
+/// agrees with the ground truth, and where it differs. The ground truth is torch's metadata in the file or, for a .pt2, the
+/// export of modelexport itself. It is removed before a strategy runs, together with all names inside the graph, except for
+/// enhanced_semantic and retag, which read them. The last line recommends the strategy that places the most nodes of the
+/// unchanged file. `tag` chooses the same strategy by default.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The ONNX file, or a captured program (.pt2)
     source: PathBuf,
 
-    /// What tells about the model: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: SOURCE]
+    /// Evidence of the modules: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: SOURCE]
     #[arg(long, value_name = "PATH")]
     evidence: Option<PathBuf>,
 
-    /// Nodes to show for each strategy that differ from what is known
+    /// How many differing nodes to show for each strategy
     #[arg(long, value_name = "N", default_value_t = 5)]
     differing: usize,
 
@@ -51,7 +51,7 @@ const EXAMPLES: &str = "\
 Examples:
   modelexport strategies model.onnx --evidence trace.json
   modelexport strategies model.onnx --evidence model.pt2 --differing 50
-  modelexport strategies model.pt2                                   on modelexport's own export
+  modelexport strategies model.pt2                                   use modelexport's own export
   modelexport strategies model.onnx --evidence model.pt2 --format json | jq '.strategies[] | {strategy, agreement}'
 
 Next: modelexport tag model.onnx -o tagged.onnx --evidence trace.json --strategy htp";
@@ -61,17 +61,17 @@ struct Report {
     source: String,
     evidence: String,
     evidence_kind: &'static str,
-    /// Whether the modules of nodes are known for certain.
+    /// Whether the true modules of the nodes are known.
     has_truth: bool,
     strategies: Vec<Row>,
     recommendation: Recommendation,
 }
 
-/// What `tag` takes by itself.
+/// What `tag` chooses by default.
 #[derive(Serialize)]
 struct Recommendation {
     strategy: &'static str,
-    /// What each placed on the file as it is, with all its names.
+    /// How many nodes of the unchanged file each strategy placed.
     tried: Vec<Tried>,
     /// How well the evidence fits the graph.
     fit: Fit,
@@ -79,17 +79,17 @@ struct Recommendation {
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let (subject, evidence) = read(arguments)?;
-    let (policy, format) = arguments.policy.resolve(evidence.policy.as_ref())?;
+    let (policy, format) = arguments.policy.choice().resolve(evidence.policy.as_ref())?;
     let mut strategies = strategy_comparison::compare(&subject, &evidence, &policy, format)?;
     for agreement in strategies.iter_mut().filter_map(|row| row.agreement.as_mut()) {
         agreement.differing.truncate(arguments.differing);
     }
     let Choice { strategy, fit, tried } = strategy_comparison::recommend(&subject, &evidence, &policy)?;
     let recommendation = Recommendation { strategy: strategy.name(), tried, fit };
-    let told_by = arguments.evidence.as_ref().unwrap_or(&arguments.source);
+    let evidence_path = arguments.evidence.as_ref().unwrap_or(&arguments.source);
     let report = Report {
         source: arguments.source.display().to_string(),
-        evidence: told_by.display().to_string(),
+        evidence: evidence_path.display().to_string(),
         evidence_kind: evidence.format.name(),
         has_truth: subject.truth.is_some(),
         strategies,

@@ -7,24 +7,24 @@ use modelexport_io::onnx::names::for_screen;
 
 use super::{Recommendation, Report};
 use crate::display::number::{counted, exact};
-use crate::display::statistics::fit_text;
+use crate::display::statistics::{fit_text, methods_text};
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
 const COLUMNS: [Column; 6] = [
     Column { title: "strategy", align: Align::Left, least: None, cut: Cut::End },
-    Column { title: "coverage", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "exact", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "in chain", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "seconds", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "nodes by method", align: Align::Left, least: Some(16), cut: Cut::End },
+    Column::number("coverage"),
+    Column::number("exact"),
+    Column::number("in chain"),
+    Column::number("seconds"),
+    Column::text("nodes by method", 16),
 ];
 
 pub fn write(report: &Report, out: &mut dyn Write, style: Style, width: Option<usize>) -> io::Result<()> {
     let source = for_screen(&report.source);
     writeln!(out, "{source}, evidence {} ({})", for_screen(&report.evidence), report.evidence_kind)?;
     if !report.has_truth {
-        writeln!(out, "nothing in the file tells where its nodes come from: agreement cannot be measured")?;
+        writeln!(out, "the file does not record the modules of its nodes: agreement cannot be measured")?;
     }
     writeln!(out)?;
     let rows: Vec<Vec<Cell>> = report.strategies.iter().map(cells).collect();
@@ -35,7 +35,7 @@ pub fn write(report: &Report, out: &mut dyn Write, style: Style, width: Option<u
     writeln!(out, "\n{}", recommendation_text(&report.recommendation))
 }
 
-/// What `tag` takes, and why.
+/// Which strategy `tag` chooses, and why.
 fn recommendation_text(recommendation: &Recommendation) -> String {
     let Recommendation { strategy, tried, fit } = recommendation;
     let placed: Vec<String> = tried
@@ -57,15 +57,13 @@ fn cells(row: &Row) -> Vec<Cell> {
         Some(agreement) if agreement.known > 0 => percent(count(agreement) as f64 / agreement.known as f64),
         _ => "-".to_owned(),
     };
-    let methods: Vec<String> =
-        row.by_method.iter().map(|(method, count)| format!("{} {method}", exact(*count))).collect();
     vec![
         Cell::new(row.strategy, Look::Bold),
         Cell::new(percent(row.coverage), Look::Plain),
         Cell::new(share(|agreement| agreement.exact), Look::Accent),
         Cell::new(share(|agreement| agreement.in_chain), Look::Plain),
         Cell::new(format!("{:.3}", row.seconds), Look::Plain),
-        Cell::new(methods.join(", "), Look::Dim),
+        Cell::new(methods_text(&row.by_method), Look::Dim),
     ]
 }
 

@@ -3,66 +3,61 @@
 mod refusal;
 mod summary;
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValue;
 use modelexport::embedding::Embed;
-use modelexport::strategies::evidence;
-use modelexport::strategies::{Evidence, Strategy};
-use modelexport::tag::{self, Choice, ForeignFile};
-use modelexport::tags::Tags;
-use modelexport_io::output::{Settings, Transaction};
-use modelexport_io::sidecar;
+use modelexport::json;
+use modelexport::strategies::Strategy;
+use modelexport::tag::Outcome;
+use modelexport::{Error, Tag, Target};
 
 use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::observer::SessionObserver;
 use crate::session::Session;
-use refusal::Refusal;
-use summary::{Seconds, Summary};
 
 /// Tag an ONNX file that another exporter or an optimiser wrote
 ///
-/// A strategy finds out which module every node came from, by evidence: a trace that TracingHierarchyBuilder wrote,
-/// a captured program (.pt2), a sidecar, another tagged ONNX file, or what the file says about itself (metadata, or
-/// scopes in the names of its nodes). Only tags are added: without them the file is byte for byte what it was. Beside
-/// it comes a sidecar `<name>_hierarchy.json`.
+/// A strategy recovers which module every node came from. It uses evidence: a trace of TracingHierarchyBuilder, a captured
+/// program (.pt2), a sidecar, another tagged ONNX file, or the file's own metadata and scope names. Only tags are added;
+/// everything else stays the same, byte for byte. The sidecar `<name>_hierarchy.json` is written beside the output.
 ///
-/// How well evidence and graph fit is measured and printed. Evidence of another model is refused: exit status 1, and
-/// nothing is written.
+/// The command measures and prints how well the evidence fits the graph. It rejects evidence of another model: the exit
+/// status is 1 and nothing is written.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The ONNX file
     file: PathBuf,
 
-    /// The tagged file to write; may be the same
+    /// The tagged file to write; can be the input file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// What tells about the model: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: the file itself]
+    /// Evidence of the modules: a trace (.json), a .pt2, a sidecar or a tagged .onnx [default: the file itself]
     #[arg(long, value_name = "PATH", conflicts_with = "from")]
     evidence: Option<PathBuf>,
 
-    /// Give tags back: the tagged ONNX file, or its sidecar, that FILE was made from
+    /// Restore tags: the tagged ONNX file that FILE was made from, or its sidecar
     #[arg(long, value_name = "PATH")]
     from: Option<PathBuf>,
 
-    /// How to find the modules [default: the one that places most nodes with this evidence]
+    /// Which strategy to use [default: the one that places the most nodes with this evidence]
     #[arg(long, value_name = "NAME")]
     strategy: Option<StrategyArgument>,
 
-    /// Write although the evidence does not fit the graph; every tag is marked with low confidence
+    /// Tag the file even if the evidence does not fit the graph; all tags get low confidence
     #[arg(long)]
     force: bool,
 
-    /// Replace files that exist
+    /// Overwrite existing files
     #[arg(long)]
     overwrite: bool,
 
-    /// What is written into the nodes: doc-string, metadata-props, both (with a comma) or none
+    /// Where to store tags on nodes: doc-string, metadata-props, both (comma-separated) or none
     #[arg(long, value_name = "WHAT", default_value = "doc-string,metadata-props", value_parser = parse_embed)]
     embed: Embed,
 
@@ -108,95 +103,41 @@ impl clap::ValueEnum for StrategyArgument {
 }
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let began = Instant::now();
-    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
-    let transaction = Transaction::begin(&arguments.output, settings).map_err(modelexport::Error::from)?;
-    transaction.check(&sidecar::path_beside(&arguments.output)).map_err(modelexport::Error::from)?;
-
-    // Evidence is large while it is read and small afterwards, so that it comes before the model.
-    let given = match arguments.from.as_deref().or(arguments.evidence.as_deref()) {
-        Some(path) => Some(evidence::load(path)?),
-        None => None,
+    let evidence = arguments.from.as_ref().or(arguments.evidence.as_ref());
+    let tag = Tag {
+        target: Target::new(&arguments.output).overwrite(arguments.overwrite),
+        evidence: evidence.cloned(),
+        is_made_from_evidence: arguments.from.is_some(),
+        strategy: arguments.strategy.map(|argument| argument.0),
+        force: arguments.force,
+        embed: arguments.embed,
+        tags: arguments.policy.choice(),
+        ..Tag::new(&arguments.file, &arguments.output)
     };
-    let (mut file, mut evidence) = match given {
-        Some(evidence) => (ForeignFile::open(&arguments.file)?, evidence),
-        None => open_as_evidence(&arguments.file)?,
-    };
-    let candidates = candidates_of(arguments, &evidence);
-    if let Some(problem) = &file.data_problem {
-        session.detail(&format!("{problem}; parameters are known by their names only"));
-    }
-    let read = began.elapsed();
-
-    let (policy, tag_format) = arguments.policy.resolve(evidence.policy.as_ref())?;
-    let Choice { strategy, mut fit, tried } = file.attribute(&evidence, &candidates, &policy)?;
-    let evidence_path = arguments.from.as_deref().or(arguments.evidence.as_deref());
-    if !fit.is_enough() {
-        if !arguments.force {
-            let refusal = Refusal::new(&arguments.file, &evidence, evidence_path, strategy, &fit);
+    let outcome = tag.run(&mut SessionObserver::new(session));
+    let summary = match outcome {
+        Ok(Outcome::Tagged(summary)) => summary,
+        Ok(Outcome::Refused(refusal)) => {
             if let Format::Json = arguments.format {
-                refusal.write_json(session.out())?;
+                json::write(session.out(), &refusal)?;
             }
-            return Err(refusal.into_failure());
+            return Err(refusal::failure(&refusal));
         }
-        fit.forced = true;
-        file.doubt();
-    }
-    let tags = match &evidence.tags_only {
-        Some(tags) => tags.clone(),
-        None => Tags::new(&evidence.modules, &policy, tag_format),
+        Err(error @ Error::NoHierarchy { .. }) if evidence.is_none() => {
+            return Err(Failure::from(error).with_hint(Some(GIVE_EVIDENCE)));
+        }
+        Err(error) => return Err(error.into()),
     };
-    evidence.keep_modules();
-    let mut sidecar = tag::describe(&file, &evidence, &tags, arguments.embed, strategy);
-    sidecar.statistics.fit = Some(fit);
-    let attributed = began.elapsed();
-
-    let files = tag::write(transaction, &file, &evidence, &tags, arguments.embed, &mut sidecar, &mut |_| ())?;
-    let total = began.elapsed();
-    let seconds = Seconds {
-        read: read.as_secs_f64(),
-        tag: (attributed - read).as_secs_f64(),
-        write: (total - attributed).as_secs_f64(),
-        total: total.as_secs_f64(),
-    };
-    let summary = Summary::new(&arguments.file, &evidence, evidence_path, &sidecar, tried, &files, seconds);
     match arguments.format {
-        Format::Json => summary.write_json(session.out())?,
+        Format::Json => json::write(session.out(), &summary)?,
         Format::Text if session.is_quiet() => {}
         Format::Text => {
             let style = session.out_style();
-            summary.write_text(session.out(), style)?;
+            summary::write_text(&summary, session.out(), style)?;
         }
     }
     Ok(ExitStatus::Success)
 }
 
-/// Opens a file that is its own evidence, together with the sidecar beside it.
-fn open_as_evidence(path: &Path) -> Result<(ForeignFile, Evidence), Failure> {
-    let beside = sidecar::path_beside(path);
-    let sidecar = match sidecar::read(&beside) {
-        Ok(sidecar) => Some(sidecar),
-        Err(error) if error.is_not_found() => None,
-        Err(error) => return Err(modelexport::Error::from(error).into()),
-    };
-    let (file, evidence) = ForeignFile::open_as_evidence(path, sidecar)?;
-    let nothing = modelexport::Error::NoHierarchy { path: path.to_owned(), sidecar: beside };
-    let evidence = evidence.ok_or_else(|| {
-        Failure::from(nothing).with_hint(Some(
-            "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file that this \
-             one was made from",
-        ))
-    })?;
-    Ok((file, evidence))
-}
-
-/// The strategy that was asked for, else those of which the one is taken that places most nodes.
-fn candidates_of(arguments: &Arguments, evidence: &Evidence) -> Vec<Strategy> {
-    let is_own = arguments.from.is_none() && arguments.evidence.is_none();
-    match arguments.strategy {
-        Some(StrategyArgument(strategy)) => vec![strategy],
-        None if is_own => vec![Strategy::EnhancedSemantic],
-        None if arguments.from.is_some() && Strategy::Retag.is_allowed_by(evidence) => vec![Strategy::Retag],
-        None => tag::candidates(evidence),
-    }
-}
+const GIVE_EVIDENCE: &str = "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file \
+                             that this one was made from";

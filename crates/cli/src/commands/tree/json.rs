@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use modelexport::hierarchy::FileKind;
+use modelexport::json;
 use modelexport::tree_view::{Count, Row};
 use modelexport_io::sidecar;
 use serde::Serialize;
 
 use super::Report;
-use crate::display::json;
 use crate::failure::Failure;
 
 #[derive(Serialize)]
@@ -125,5 +125,5 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         },
         modules: report.shown_rows().map(ModuleEntry::from).collect(),
     };
-    json::write(out, &document)
+    Ok(json::write(out, &document)?)
 }

@@ -16,10 +16,10 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Show the modules of a model, their tags, parameters and nodes
+/// Show the modules of a model with their tags, parameters and nodes
 ///
-/// Reads a program that torch.export.save wrote (.pt2), or an ONNX file whose nodes say where they come from: one
-/// that modelexport tagged, or one that torch.onnx.export(..., dynamo=True) wrote.
+/// Reads a program that torch.export.save wrote (.pt2), or an ONNX file whose nodes record their modules: modelexport
+/// tagged it, or torch.onnx.export(..., dynamo=True) wrote it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -42,18 +42,18 @@ const EXAMPLES: &str = "\
 Examples:
   modelexport tree model.pt2
   modelexport tree model.pt2 --depth 2
-  modelexport tree model.pt2 --modules all              torch.nn modules show in tags, too
+  modelexport tree model.pt2 --modules all              include torch.nn modules in tags
   modelexport tree model.pt2 --torch-nn-exceptions Linear,Conv2d
-  modelexport tree model.pt2 --rules rules.toml         see what a rules file does before the export
+  modelexport tree model.pt2 --rules rules.toml         preview a rules file
   modelexport tree model.onnx --format json | jq '.modules[] | select(.calls > 1) | .path'";
 
-/// What is to be shown, whatever the format.
+/// What every format shows.
 struct Report<'a> {
     file: &'a std::path::Path,
     loaded: &'a Loaded,
     tags: &'a Tags,
     view: &'a TreeView,
-    /// Deepest level that is shown.
+    /// The deepest level to show.
     depth: usize,
 }
 
@@ -65,9 +65,7 @@ impl Report<'_> {
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let loaded = hierarchy::load(&arguments.file)?;
-    if let Some(problem) = &loaded.sidecar_problem {
-        session.warn(&format!("{problem}; the sidecar is left aside"));
-    }
+    session.warn_of_sidecar(loaded.sidecar_problem.as_ref());
     for (kind, nodes) in loaded.hierarchy.evidence.iter() {
         session.detail(&format!("{} placed by {}", counted(nodes, "node"), kind.description()));
     }
@@ -86,11 +84,11 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
 }
 
 fn tags(arguments: &Arguments, loaded: &Loaded, session: &mut Session) -> Result<Tags, Failure> {
-    let (policy, format) = arguments.policy.resolve(loaded.sidecar_policy.as_ref())?;
+    let (policy, format) = arguments.policy.choice().resolve(loaded.sidecar_policy.as_ref())?;
     match &loaded.hierarchy.tags_only {
         Some(tags) => {
-            if arguments.policy.is_given() {
-                session.warn("the file has tags but no module paths: they are shown as they are");
+            if arguments.policy.choice().is_given() {
+                session.warn("the file has tags but no module paths; tags are shown unchanged");
             }
             Ok(tags.clone())
         }

@@ -8,21 +8,22 @@ use modelexport::tree_view::Row;
 use modelexport_io::onnx::names::for_screen;
 
 use super::Report;
+use crate::display::module::class_text;
 use crate::display::number::{counted, exact, short};
 use crate::display::style::Style;
 use crate::display::table::{self, Align, Cell, Column, Cut, Look};
 
 const COLUMNS: [Column; 7] = [
-    Column { title: "module", align: Align::Left, least: Some(20), cut: Cut::End },
-    Column { title: "class", align: Align::Left, least: Some(12), cut: Cut::End },
-    Column { title: "params", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "calls", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "nodes", align: Align::Right, least: None, cut: Cut::End },
-    Column { title: "own", align: Align::Right, least: None, cut: Cut::End },
+    Column::text("module", 20),
+    Column::text("class", 12),
+    Column::number("params"),
+    Column::number("calls"),
+    Column::number("nodes"),
+    Column::number("own"),
     Column { title: "tag", align: Align::Left, least: Some(20), cut: Cut::Start },
 ];
 
-/// Stands in the tag column where a module's nodes carry the tag of a module above.
+/// Shown in the tag column if the nodes of a module carry the tag of a module above it.
 const HIDDEN: &str = "·";
 
 pub fn write(report: &Report<'_>, out: &mut dyn Write, style: Style, width: Option<usize>) -> io::Result<()> {
@@ -71,7 +72,7 @@ fn summary(report: &Report<'_>) -> String {
 
 fn rows(report: &Report<'_>) -> Vec<Vec<Cell>> {
     let below = modules_below(&report.view.rows);
-    // For each level whether its last child has been shown, so that no line is drawn below it.
+    // For each level whether its last child was shown. No line is drawn below a last child.
     let mut ended: Vec<bool> = Vec::new();
     let all_rows = report.view.rows.iter().zip(below);
     let shown = all_rows.filter(|(row, _)| row.depth <= report.depth);
@@ -85,7 +86,7 @@ fn rows(report: &Report<'_>) -> Vec<Vec<Cell>> {
         .collect()
 }
 
-/// For each row how many modules lie below it.
+/// The number of modules below each row.
 fn modules_below(rows: &[Row]) -> Vec<u64> {
     let mut below = vec![0; rows.len()];
     let mut open: Vec<usize> = Vec::new();
@@ -111,7 +112,6 @@ fn cells(row: &Row, ended: &[bool], cut_off: u64) -> Vec<Cell> {
     if cut_off > 0 {
         name = name.and(format!(" +{}", exact(cut_off)), Look::Dim);
     }
-    let class = for_screen(row.class.rsplit('.').next().unwrap_or_default()).into_owned();
     let calls = match (row.order, row.any_executed) {
         (Some(_), _) => Cell::new(exact(row.calls.into()), look(Look::Plain)),
         (None, true) => Cell::default(),
@@ -123,7 +123,7 @@ fn cells(row: &Row, ended: &[bool], cut_off: u64) -> Vec<Cell> {
     };
     vec![
         name,
-        Cell::new(class, if is_visible { look(Look::Plain) } else { Look::Dim }),
+        Cell::new(class_text(&row.class), if is_visible { look(Look::Plain) } else { Look::Dim }),
         number(row.parameters.total, short(row.parameters.total)),
         calls,
         number(row.nodes.total, exact(row.nodes.total)),
@@ -149,12 +149,14 @@ fn branches(ended: &[bool]) -> String {
     text
 }
 
-/// What the figures do not say by themselves.
+/// Notes below the table.
 fn notes(report: &Report<'_>) -> Vec<String> {
     let hierarchy = &report.loaded.hierarchy;
     let mut notes = Vec::new();
     if report.shown_rows().any(|row| !row.verdict.is_visible()) {
-        notes.push(format!("{HIDDEN} is not in tags; its nodes carry the tag of the module above"));
+        notes.push(format!(
+            "{HIDDEN} marks a module that is not in tags; its nodes carry the tag of the module above"
+        ));
     }
     let is_root_alone = report.view.rows.first().is_some_and(|row| row.verdict == Verdict::ShownAsRoot);
     if report.view.tagged_operations == 0 && is_root_alone && hierarchy.attributed_nodes() > 0 {
@@ -165,29 +167,28 @@ fn notes(report: &Report<'_>) -> Vec<String> {
             "try --modules model"
         };
         notes.push(format!(
-            "no operation is tagged: --modules {preset} chooses none of the classes; {advice}"
+            "no operation is tagged: --modules {preset} selects none of the classes; {advice}"
         ));
     }
     if matches!(report.loaded.kind, FileKind::Onnx { .. }) {
-        let told: Vec<String> = hierarchy
+        let evidence: Vec<String> = hierarchy
             .evidence
             .iter()
             .map(|(kind, nodes)| format!("{} ({})", kind.description(), counted(nodes, "node")))
             .collect();
-        if !told.is_empty() {
-            notes.push(format!("modules are known by {}", told.join(", ")));
+        if !evidence.is_empty() {
+            notes.push(format!("modules are taken from {}", evidence.join(", ")));
         }
     }
     if hierarchy.unattributed_nodes > 0 {
         let nodes = counted(hierarchy.unattributed_nodes, "node");
-        let whose = if hierarchy.unattributed_nodes == 1 { "its" } else { "their" };
-        notes.push(format!("{nodes} without a word about {whose} module, not counted in the tree"));
+        notes.push(format!("{nodes} without a known module, not counted in the tree"));
     }
     let otherwise = hierarchy.nodes_tagged_otherwise(report.tags);
     if otherwise > 0 {
         let verb = if otherwise == 1 { "carries another tag" } else { "carry other tags" };
         notes.push(format!(
-            "{} in the file {verb}: made with another policy or format",
+            "{} in the file {verb}: the file was tagged with another policy or format",
             counted(otherwise, "node")
         ));
     }

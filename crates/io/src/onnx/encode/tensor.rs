@@ -1,7 +1,7 @@
 //! `TensorProto` and `SparseTensorProto`.
 
-use modelexport_graph::StridedView;
 use modelexport_graph::onnx::{SparseTensor, Tensor, TensorData};
+use modelexport_graph::{StridedView, element_count};
 
 use super::sink::Sink;
 use crate::onnx::error::Error;
@@ -40,12 +40,7 @@ pub(super) fn put(sink: &mut impl Sink, value: &Tensor) {
 
 fn put_stored(sink: &mut impl Sink, owner: &Tensor, view: &StridedView) {
     let dtype_bits = owner.dtype().and_then(|dtype| dtype.bits()).unwrap_or(BITS_OF_A_BYTE);
-    let elements = if view.sizes.contains(&0) {
-        Some(0)
-    } else {
-        view.sizes.iter().try_fold(1u64, |count, &size| count.checked_mul(size))
-    };
-    match elements.and_then(|count| count.checked_mul(dtype_bits)) {
+    match element_count(&view.sizes).and_then(|count| count.checked_mul(dtype_bits)) {
         Some(bits) => {
             let length = bits.div_ceil(8);
             sink.tag(tensor::RAW_DATA, WireType::Length);

@@ -3,25 +3,24 @@
 use modelexport_graph::onnx::Graph;
 
 use super::decoder::Decoder;
-use super::{Parts, node, tensor, value_info};
+use super::{GraphVisitor, node, tensor, value_info};
 use crate::onnx::error::Error;
 use crate::onnx::reader::{Message, Step, Value};
 use crate::onnx::schema::graph;
 
-/// Keeps all parts.
-struct All;
+pub(super) struct KeepAll;
 
-impl Parts for All {}
+impl GraphVisitor for KeepAll {}
 
 pub(super) fn read(d: &mut Decoder<'_>, message: &mut Message) -> Result<Graph, Error> {
-    read_parts(d, message, &mut All)
+    read_visiting(d, message, &mut KeepAll)
 }
 
-/// `parts` gets nodes and types of values as soon as they are read.
-pub(super) fn read_parts(
+/// `visitor` gets nodes and types of values as soon as they are read.
+pub(super) fn read_visiting(
     d: &mut Decoder<'_>,
     message: &mut Message,
-    parts: &mut dyn Parts,
+    visitor: &mut dyn GraphVisitor,
 ) -> Result<Graph, Error> {
     let mut result = Graph::default();
     let unknown = &mut result.unknown;
@@ -31,7 +30,7 @@ pub(super) fn read_parts(
             (graph::NODE, Value::Bytes(payload)) => {
                 let mut found = d.message(Step::Item("node", nodes), Message::new(payload), node::read)?;
                 nodes += 1;
-                if parts.node(&mut found) {
+                if visitor.node(&mut found) {
                     result.nodes.push(found);
                 }
             }
@@ -55,7 +54,7 @@ pub(super) fn read_parts(
                 let step = Step::Item("value_info", value_infos);
                 let found = d.message(step, Message::new(payload), value_info::read)?;
                 value_infos += 1;
-                if parts.value_info(&found) {
+                if visitor.value_info(&found) {
                     result.value_infos.push(found);
                 }
             }

@@ -21,6 +21,7 @@ use modelexport_graph::SourceId;
 use modelexport_graph::onnx::{Model, Node, ValueInfo};
 
 use self::decoder::Decoder;
+use self::graph::KeepAll;
 use super::error::Error;
 use super::reader::Reader;
 use crate::source::{Source, Sources};
@@ -51,41 +52,32 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>) -> Result<OnnxFile, Error> {
 
 /// Reads the model that one of `sources` holds.
 pub fn read_source(sources: &Sources, id: SourceId) -> Result<Model, Error> {
-    read_nodes(sources, id, &mut |_| ())
+    read_visiting(sources, id, &mut KeepAll)
 }
 
-/// The same. `each` gets every node of the main graph, complete with its subgraphs, as soon as it is read, and may
-/// take out of it what nobody needs later: the texts of tags are most of a file that has them.
-pub fn read_nodes(sources: &Sources, id: SourceId, each: &mut dyn FnMut(&mut Node)) -> Result<Model, Error> {
-    struct Each<'e>(&'e mut dyn FnMut(&mut Node));
-    impl Parts for Each<'_> {
-        fn node(&mut self, node: &mut Node) -> bool {
-            (self.0)(node);
-            true
-        }
-    }
-    read_parts(sources, id, &mut Each(each))
-}
-
-/// What is done with the parts that a main graph has most of, as soon as each is read: who needs little of them need
-/// not have all of them in memory.
-pub trait Parts {
-    /// A node, complete with its subgraphs. Whether the model keeps it.
+/// Gets the nodes and value types of the main graph as soon as each is read. A visitor that needs little of them saves
+/// the memory of the rest.
+pub trait GraphVisitor {
+    /// Visits a node, complete with its subgraphs. Returns whether the model keeps it.
     fn node(&mut self, _node: &mut Node) -> bool {
         true
     }
 
-    /// The type of a value. Whether the model keeps it.
+    /// Visits the type of a value. Returns whether the model keeps it.
     fn value_info(&mut self, _info: &ValueInfo) -> bool {
         true
     }
 }
 
-/// Reads a model of which `parts` may keep some.
-pub fn read_parts(sources: &Sources, id: SourceId, parts: &mut dyn Parts) -> Result<Model, Error> {
+/// Reads a model and keeps what `visitor` says.
+pub fn read_visiting(
+    sources: &Sources,
+    id: SourceId,
+    visitor: &mut dyn GraphVisitor,
+) -> Result<Model, Error> {
     let source = find(sources, id)?;
     let mut decoder = Decoder::new(Reader::new(source), id);
-    let model = model::read(&mut decoder, parts).map_err(|error| or_what_it_is(source, error))?;
+    let model = model::read(&mut decoder, visitor).map_err(|error| or_what_it_is(source, error))?;
     recursion::check(&model, &source.to_string())?;
     Ok(model)
 }

@@ -3,7 +3,7 @@
 use modelexport_graph::onnx::{Model, OpsetImport};
 
 use super::decoder::{Decoder, int64};
-use super::{Parts, function, graph};
+use super::{GraphVisitor, function, graph};
 use crate::onnx::error::Error;
 use crate::onnx::reader::{Message, Step, Value};
 use crate::onnx::schema::{model, opset_import};
@@ -11,8 +11,8 @@ use crate::onnx::schema::{model, opset_import};
 /// The first version of the format in which a model must say which operators it uses.
 const FIRST_IR_WITH_OPSETS: i64 = 3;
 
-/// `parts` gets those of the main graph.
-pub(super) fn read(d: &mut Decoder<'_>, parts: &mut dyn Parts) -> Result<Model, Error> {
+/// `visitor` gets the nodes and value types of the main graph.
+pub(super) fn read(d: &mut Decoder<'_>, visitor: &mut dyn GraphVisitor) -> Result<Model, Error> {
     let mut message = d.whole();
     let mut result = Model::default();
     let mut main_graph = None;
@@ -54,7 +54,7 @@ pub(super) fn read(d: &mut Decoder<'_>, parts: &mut dyn Parts) -> Result<Model, 
         return Err(missing("opset_import"));
     }
     result.graph =
-        d.message(Step::Field("graph"), main_graph, |d, message| graph::read_parts(d, message, parts))?;
+        d.message(Step::Field("graph"), main_graph, |d, message| graph::read_visiting(d, message, visitor))?;
     Ok(result)
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::NodeTags;
 use super::item::{Content, Item, Meaning, put_doc_string, put_entry};
-use super::marks::{OWN_PREFIX, Replaced, is_shared_key, our_text};
+use super::marks::{OWN_PREFIX, is_shared_key};
 use super::record::{self, Record, Removed};
+use crate::onnx::doc_string::{Replaced, replaced_text};
 use crate::onnx::names;
 
 /// A node without our tags.
@@ -38,7 +39,7 @@ fn strip_by_marks(items: Vec<Item>) -> Stripped {
                 changed = true;
             }
             Meaning::Entry(key, _) if after_own_entry && is_shared_key(key) => changed = true,
-            Meaning::DocString(payload) if Some(i) == last_doc_string => match our_text(payload) {
+            Meaning::DocString(payload) if Some(i) == last_doc_string => match replaced_text(payload) {
                 None => kept.push(item),
                 Some(replaced) => {
                     changed = true;
@@ -95,7 +96,7 @@ fn are_marked(tags: &NodeTags) -> bool {
     let begins_with_own = tags.metadata.first().is_some_and(|(key, _)| is_own(key));
     let is_known = |(key, _): &(String, String)| is_own(key) || (begins_with_own && is_shared_key(key));
     let text = tags.doc_string.as_ref();
-    text.is_none_or(|text| our_text(text.as_bytes()) == Some(Replaced::Nothing))
+    text.is_none_or(|text| replaced_text(text.as_bytes()) == Some(Replaced::Nothing))
         && tags.metadata.iter().all(is_known)
 }
 

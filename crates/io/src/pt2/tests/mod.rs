@@ -4,7 +4,7 @@ mod bad_json;
 mod bad_program;
 mod container;
 mod fixtures;
-mod halves;
+mod malformed;
 mod parts;
 mod program;
 mod sample;

@@ -35,9 +35,9 @@ impl Counted {
     /// Prepares so many parts of five bytes.
     fn parts(&self, count: usize) -> Prepare {
         let counted = self.clone();
-        Box::new(move |_, desk| {
+        Box::new(move |_, sink| {
             for number in 0..count {
-                let Some(mut buffer) = desk.buffer() else { return Ok(()) };
+                let Some(mut buffer) = sink.buffer() else { return Ok(()) };
                 buffer.of(5).fill(number as u8);
                 let counted = counted.clone();
                 let work = move |bytes: &[u8]| {
@@ -45,7 +45,7 @@ impl Counted {
                     counted.write();
                     Ok(())
                 };
-                desk.leave(buffer, 5, Box::new(work));
+                sink.push(buffer, 5, Box::new(work));
             }
             Ok(())
         })
@@ -106,9 +106,9 @@ fn the_first_failure_is_told_with_its_weight_and_ends_the_rest() {
     let fails_to_copy: fn(&mut Pool) =
         |pool| pool.copy(7, &view_of(7), Box::new(|_| Err(Error::TooLarge)), &mut |_| {});
     let fails_to_write: fn(&mut Pool) = |pool| {
-        let work: Prepare = Box::new(|_, desk| {
-            while let Some(buffer) = desk.buffer() {
-                desk.leave(buffer, 0, Box::new(|_| Err(Error::TooLarge)));
+        let work: Prepare = Box::new(|_, sink| {
+            while let Some(buffer) = sink.buffer() {
+                sink.push(buffer, 0, Box::new(|_| Err(Error::TooLarge)));
             }
             Ok(())
         });

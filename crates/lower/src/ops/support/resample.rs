@@ -7,11 +7,12 @@ use crate::error::Result;
 use crate::ir::ValueId;
 use crate::ops::upsample::Sizes;
 
-/// `weights` gives the matrix `[to, from]` of an axis, row by row, from its sizes and the factor that the user gave.
+/// `weights` gives the matrix `[to, from]` of an axis, row by row, from its sizes and the factor that the user gave, or
+/// the reason why there is none.
 pub(crate) fn by_weights(
     cx: &mut Context<'_, '_>,
     sizes: &Sizes<'_>,
-    weights: impl Fn(i64, i64, Option<f64>) -> Vec<f64>,
+    weights: impl Fn(i64, i64, Option<f64>) -> Result<Vec<f64>, String>,
 ) -> Result<ValueId> {
     let compute = float_type(sizes.dtype);
     let mut y = tensor_as(cx, sizes.argument, compute)?;
@@ -25,7 +26,11 @@ pub(crate) fn by_weights(
                 cx.opset
             ));
         };
-        let matrix = const_floats(cx, compute, &[to_size, from_size], weights(from_size, to_size, *factor))?;
+        let weights = match weights(from_size, to_size, *factor) {
+            Ok(weights) => weights,
+            Err(reason) => return cx.refuse(reason),
+        };
+        let matrix = const_floats(cx, compute, &[to_size, from_size], weights)?;
         if let Some(size) = current.get_mut(i + 2) {
             *size = to.clone();
         }

@@ -7,7 +7,7 @@ use modelexport_graph::DType;
 use modelexport_graph::onnx::{
     AttributeValue, DimensionValue, Function, Graph, Model, Node, Tensor, TensorData, TypeKind, ValueInfo,
 };
-use modelexport_io::onnx::Parts;
+use modelexport_io::onnx::GraphVisitor;
 
 use super::super::facts::{Fact, Facts};
 use super::super::lists::Lists;
@@ -43,7 +43,7 @@ struct Texts {
     overload: TextId,
 }
 
-impl Parts for GraphBuilder {
+impl GraphVisitor for GraphBuilder {
     fn node(&mut self, node: &mut Node) -> bool {
         let claim = self.reads_marks.then(|| claim_of(node)).flatten();
         self.node_with(node, claim.as_ref())

@@ -10,40 +10,40 @@ use crate::failure::Failure;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Live models")]
 pub struct LiveArguments {
-    /// How the hierarchy gets into the file: native, or over one of torch's exporters by htp, fx_graph,
-    /// enhanced_semantic or usage_based [default: native]
+    /// How to export: native, or with torch's exporter and tags by htp, fx_graph, enhanced_semantic or usage_based
+    /// [default: native]
     #[arg(long, value_name = "NAME")]
     strategy: Option<RouteArgument>,
 
-    /// Which of torch's exporters the strategies other than native work over [default: dynamo]
+    /// Which of torch's exporters the strategies other than native use [default: dynamo]
     #[arg(long, value_name = "NAME")]
     exporter: Option<ExporterArgument>,
 
-    /// Call the model with this text, through its tokenizer; several make a batch
+    /// Tokenize this text with the model's tokenizer and use it as input; repeat it for a batch
     #[arg(long, value_name = "TEXT", group = "example")]
     pub input_text: Vec<String>,
 
-    /// Call the model with an input of this shape, such as 1,3,224,224; several for several inputs
+    /// Use an input of this shape, such as 1,3,224,224; repeat it for several inputs
     #[arg(long, value_name = "SIZES", group = "example")]
     pub input_shape: Vec<String>,
 
-    /// Call the model with this input: NAME:[SIZES]:TYPE, such as input_ids:[1,128]:int64; one for each input
+    /// Use this input: NAME:[SIZES]:TYPE, such as input_ids:[1,128]:int64; repeat it for several inputs
     #[arg(long, value_name = "INPUT", group = "example")]
     pub inputs: Vec<String>,
 
-    /// Call the model with the arrays of an .npz file, by name
+    /// Use the arrays of an .npz file as inputs, by name
     #[arg(long, value_name = "FILE", group = "example")]
     pub inputs_from: Option<PathBuf>,
 
-    /// Axes that may have any size, as JSON: {"input_ids": {"0": "batch", "1": "sequence"}}
+    /// Axes of dynamic size, as JSON: {"input_ids": {"0": "batch", "1": "sequence"}}
     #[arg(long, value_name = "JSON")]
     dynamic_axes: Option<String>,
 
-    /// Run code that a Hugging Face model brings along; read it before
+    /// Run the code that a Hugging Face model ships with; review it first
     #[arg(long)]
     pub trust_remote_code: bool,
 
-    /// The Python to use, with torch and modelexport [default: that of the active environment, else python3]
+    /// A Python with torch and modelexport [default: that of the active environment, otherwise python3]
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
 }

@@ -8,7 +8,9 @@ mod source;
 use std::path::Path;
 
 use modelexport::diagnosis::Diagnosis;
-use modelexport::export_summary::{File, Weights};
+use modelexport::policy::Preset;
+use modelexport::summary::{File, Weights};
+use modelexport::tags::TagFormat;
 use modelexport_io::ErrorKind;
 use modelexport_io::sidecar::Statistics;
 use modelexport_io::weights::WeightsMode;
@@ -18,7 +20,7 @@ use serde_json::json;
 pub use arguments::LiveArguments;
 pub use source::{LiveModel, model_of};
 
-use super::summary::{self, Told};
+use super::summary::{self, Shown};
 use crate::arguments::Format;
 use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
@@ -94,6 +96,13 @@ fn request(
     if let Some((option, reason)) = refused(arguments) {
         return Err(Failure::new(format!("{option}: {reason}"), ErrorKind::BadInput));
     }
+    let tags = arguments.policy.choice();
+    let policy = json!({
+        "modules": tags.modules.map(Preset::name),
+        "torch_nn_exceptions": tags.torch_nn_exceptions,
+        "rules": tags.rules,
+        "tag_format": tags.tag_format.map(TagFormat::name),
+    });
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "kind": model.kind.name(),
@@ -106,7 +115,7 @@ fn request(
         "embed": arguments.embed.name(),
         "source_info": arguments.source_info,
         "keep_batch_norm": arguments.keep_batch_norm,
-        "policy": arguments.policy.as_given(),
+        "policy": policy,
         "strategy": live.strategy(),
         "exporter": live.exporter(),
         "input_text": live.input_text,
@@ -162,7 +171,7 @@ fn tell(
         _ => {
             let told = LiveSummary::deserialize(summary)
                 .map_err(|error| Failure::new(format!("Python's summary: {error}"), ErrorKind::BadInput))?;
-            let told = Told {
+            let told = Shown {
                 files: &told.files,
                 opset: told.opset,
                 strategy: told.strategy.as_deref(),
