@@ -7,6 +7,12 @@ from modelexport.capture.program import LiveProgram
 
 __version__: str
 DEFAULT_OPSET: int
+TRACE_VERSION: str
+"""The version of the format of traces."""
+PROGRAM_SCHEMA: tuple[int, int]
+"""The newest schema of captured programs that can be read: major and minor version."""
+LIVE_EVIDENCE: dict[str, str]
+"""Strategies for live models, and what each takes: a "trace" of one forward pass, or the captured "program"."""
 
 def run_command(arguments: list[str]) -> int:
     """Runs the `modelexport` command; the first argument is its name. Returns the exit status."""

@@ -111,7 +111,7 @@ def export(
     """
     _check_others(others)
     output = _output_path(f)
-    choices = {
+    choices: dict[str, Any] = {
         "opset": _opset(opset_version),
         "weights": _weights(weights, external_data, export_params),
         "weights_from": None if weights_from is None else Path(weights_from),
@@ -226,11 +226,12 @@ def _opset(version: int | None) -> int:
 
 
 def _weights(weights: str | None, external_data: bool | None, export_params: bool) -> str:
-    asked = {
+    given = {
         weights,
-        {None: None, True: "external", False: "embed"}[external_data if external_data is None else bool(external_data)],
+        None if external_data is None else "external" if external_data else "embed",
         None if export_params else "none",
-    } - {None}
+    }
+    asked = {mode for mode in given if mode is not None}
     if len(asked) > 1:
         raise ValueError(f"weights, external_data and export_params contradict each other: {', '.join(sorted(asked))}")
     return asked.pop() if asked else "auto"

@@ -10,10 +10,11 @@ from typing import Any
 import torch
 
 from modelexport import inputs as model_inputs
+from modelexport._native import LIVE_EVIDENCE
 from modelexport.capture import CAPTURE_LOCK, captured, shapes
 from modelexport.exporting import export
 from modelexport.standard_export import Exporter, export_to_onnx
-from modelexport.tag_choices import EVIDENCE, NATIVE, TagChoices, tag
+from modelexport.tag_choices import NATIVE, TagChoices, tag
 from modelexport.tracing import TracingHierarchyBuilder
 
 
@@ -44,8 +45,8 @@ class HierarchyExporter:
         exporter: Exporter = "dynamo",
         force: bool = False,
     ):
-        if strategy != NATIVE and strategy not in EVIDENCE:
-            raise ValueError(f"strategy: expected one of {', '.join([NATIVE, *EVIDENCE])}, not {strategy!r}")
+        if strategy != NATIVE and strategy not in LIVE_EVIDENCE:
+            raise ValueError(f"strategy: expected one of {', '.join([NATIVE, *LIVE_EVIDENCE])}, not {strategy!r}")
         self.strategy = strategy
         self.exporter: Exporter = exporter
         self.force = force
@@ -121,7 +122,7 @@ class HierarchyExporter:
             return tag(exported, target, evidence, self.strategy, self._choices, overwrite, self.force)
 
     def _evidence(self, model, inputs, folder: Path, kwargs: dict) -> Path:
-        if EVIDENCE[self.strategy] == "trace":
+        if LIVE_EVIDENCE[self.strategy] == "trace":
             path = folder / "trace.json"
             TracingHierarchyBuilder().trace_model_execution(model, inputs).to_json(path)
             return path

@@ -1,7 +1,7 @@
 """Inputs of a model, in the forms that users give them: a tensor, a tuple (positional) or a dict (keywords)."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -36,6 +36,7 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         yield name, value
         return
+    parts: Iterable[tuple[Any, Any]]
     if isinstance(value, Mapping):
         parts = value.items()
     elif isinstance(value, Sequence) and not isinstance(value, (str, bytes)):

@@ -85,8 +85,8 @@ def parameters_on_meta() -> Iterator[None]:
             vars(moved).update(vars(kept))
             module._parameters[name] = moved
 
-    torch.nn.Module.register_parameter = register_on_meta
+    setattr(torch.nn.Module, register.__name__, register_on_meta)
     try:
         yield
     finally:
-        torch.nn.Module.register_parameter = register
+        setattr(torch.nn.Module, register.__name__, register)

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from modelexport.tag_choices import EVIDENCE, TagChoices, tag
+from modelexport._native import LIVE_EVIDENCE
+from modelexport.tag_choices import TagChoices, tag
 
 
 class SemanticMapper:
@@ -36,8 +37,8 @@ class SemanticMapper:
         rules: str | PathLike[str] | None = None,
         tag_format: str | None = None,
     ):
-        if strategy is not None and strategy not in EVIDENCE:
-            raise ValueError(f"strategy: expected one of {', '.join(EVIDENCE)}, not {strategy!r}")
+        if strategy is not None and strategy not in LIVE_EVIDENCE:
+            raise ValueError(f"strategy: expected one of {', '.join(LIVE_EVIDENCE)}, not {strategy!r}")
         self.onnx_path = Path(onnx_path)
         self.strategy = strategy
         self._evidence = evidence

@@ -10,8 +10,6 @@ from typing import Any
 from modelexport import _native
 
 NATIVE = "native"
-# What a strategy is shown besides the ONNX file: a trace of one forward pass, or the captured program.
-EVIDENCE = {"htp": "trace", "fx_graph": "program", "enhanced_semantic": "trace", "usage_based": "trace"}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,11 @@ use pyo3::prelude::*;
 /// The native part of modelexport. Its functions are wrapped by the package; call those.
 #[pymodule]
 mod _native {
+    use modelexport::strategies::Strategy;
+    use modelexport_io::pt2::versions;
+    use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+
     #[pymodule_export]
     use super::command::{run_command, run_tool};
     #[pymodule_export]
@@ -30,4 +35,20 @@ mod _native {
     /// The ONNX opset that is produced unless another one is chosen.
     #[pymodule_export]
     const DEFAULT_OPSET: i64 = modelexport_lower::DEFAULT_OPSET;
+
+    /// The version of the format of traces.
+    #[pymodule_export]
+    const TRACE_VERSION: &str = modelexport_io::trace::SCHEMA_VERSION;
+
+    #[pymodule_init]
+    fn add_tables(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let evidence = PyDict::new(module.py());
+        for strategy in Strategy::ALL {
+            if let Some(kind) = strategy.live_evidence() {
+                evidence.set_item(strategy.name(), kind.name())?;
+            }
+        }
+        module.add("LIVE_EVIDENCE", evidence)?;
+        module.add("PROGRAM_SCHEMA", (versions::SCHEMA_MAJOR, versions::SCHEMA_MINORS[1]))
+    }
 }

@@ -43,6 +43,8 @@
 //! | [`interface`] | names of inputs, outputs and dimensions |
 //! | [`diagnosis`], [`summary`], [`json`], [`numbers`] | results as text and as JSON |
 
+#![deny(missing_docs, unreachable_pub)]
+
 pub mod analyze;
 pub mod compare;
 mod cut;
@@ -67,7 +69,7 @@ pub mod policy;
 mod python_repr;
 pub mod rules;
 mod selector;
-pub mod shapes;
+mod shapes;
 mod sidecar_file;
 pub mod strategies;
 pub mod strategy_comparison;

@@ -75,17 +75,17 @@ impl ClassPattern {
 
 /// A glob over operator names, such as `MatMul`, `com.microsoft.*` or `aten.linear.*`.
 #[derive(Clone, Debug)]
-pub struct OperatorPattern(GlobMatcher);
+pub(crate) struct OperatorPattern(GlobMatcher);
 
 impl OperatorPattern {
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Empty);
         }
         compile(text, false).map(OperatorPattern)
     }
 
-    pub fn matches(&self, operator: &str) -> bool {
+    pub(crate) fn matches(&self, operator: &str) -> bool {
         self.0.is_match(operator)
     }
 }

@@ -10,8 +10,11 @@ use crate::rules::Rules;
 /// A named choice of modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
+    /// Every class outside `torch.nn`.
     Model,
+    /// Only classes of `transformers`.
     HuggingFace,
+    /// Every class.
     All,
 }
 
@@ -66,6 +69,7 @@ pub const DEFAULT_TORCH_NN_EXCEPTIONS: [&str; 9] = [
 ];
 
 impl Preset {
+    /// All presets.
     pub const ALL: [Preset; 3] = [Preset::Model, Preset::HuggingFace, Preset::All];
 
     fn data(self) -> &'static PresetData {
@@ -77,6 +81,7 @@ impl Preset {
         }
     }
 
+    /// The name in options and rules files.
     pub fn name(self) -> &'static str {
         self.data().name
     }
@@ -86,6 +91,7 @@ impl Preset {
         self.data().summary
     }
 
+    /// The preset of this name.
     pub fn from_name(name: &str) -> Option<Preset> {
         PRESETS.iter().find(|data| data.name == name).map(|data| data.preset)
     }
@@ -105,21 +111,26 @@ fn is_inside(class: &str, package: &str) -> bool {
 /// Whether a module shows in tags, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The preset shows the class.
     ShownByPreset,
     /// A class of `torch.nn` on the list of exceptions.
     ShownAsException,
+    /// A rule shows the module.
     ShownByRule,
     /// The root, which the policy by itself would not show.
     ShownAsRoot,
     /// A segment of tags that a file carries; no policy was asked.
     ShownInFile,
+    /// The preset hides the class.
     HiddenByPreset,
+    /// A rule hides the module.
     HiddenByRule,
     /// Nothing told the module's class, so there is no name to show.
     WithoutClass,
 }
 
 impl Verdict {
+    /// Whether the module appears in tags.
     pub fn is_visible(self) -> bool {
         use Verdict::*;
         matches!(self, ShownByPreset | ShownAsException | ShownByRule | ShownAsRoot | ShownInFile)
@@ -165,15 +176,15 @@ impl Policy {
         Policy { preset, torch_nn_exceptions, rules }
     }
 
-    pub fn preset(&self) -> Preset {
+    pub(crate) fn preset(&self) -> Preset {
         self.preset
     }
 
-    pub fn torch_nn_exceptions(&self) -> &[String] {
+    pub(crate) fn torch_nn_exceptions(&self) -> &[String] {
         &self.torch_nn_exceptions
     }
 
-    pub fn rules(&self) -> &Rules {
+    pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 

@@ -101,7 +101,7 @@ def _whole_stacks(graph: torch.fx.GraphModule) -> Iterator[Stack]:
 
 def _is_whole(stack: Stack | None) -> bool:
     """Whether a stack begins at the model itself."""
-    return bool(stack) and next(iter(stack.values()))[0] == ""
+    return bool(stack and next(iter(stack.values()))[0] == "")
 
 
 def _is_recorded(node: torch.fx.Node) -> bool:

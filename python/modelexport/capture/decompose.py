@@ -8,7 +8,7 @@ import copy
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch._decomp import decomposition_table
@@ -69,11 +69,11 @@ def _sizes_are_open(mode: FakeTensorMode) -> Iterator[None]:
     if sizes is None:
         yield
         return
-    sizes._check_frozen = refuse
+    vars(sizes)["_check_frozen"] = refuse
     try:
         yield
     finally:
-        del sizes._check_frozen
+        del vars(sizes)["_check_frozen"]
 
 
 class _Decomposer:
@@ -86,7 +86,7 @@ class _Decomposer:
         """Replaces what is missing in a graph and in the graphs inside it, as far as that is possible."""
         for node in self._missing_nodes(module.graph):
             try:
-                traced = self._expanded(node, [node.target])
+                traced = self._expanded(node, [_operator(node)])
                 if is_inner and traced.graph.find_nodes(op="get_attr"):
                     raise NotDecomposed(
                         "torch's decomposition of it brings a constant into a graph inside the program's"
@@ -111,13 +111,14 @@ class _Decomposer:
         came out of, and itself."""
         traced = self._traced(node)
         for inner in self._missing_nodes(traced.graph):
-            if inner.target in within:
+            called = _operator(inner)
+            if called in within:
                 raise NotDecomposed(NO_DECOMPOSITION)
             try:
-                _splice(inner, self._expanded(inner, [*within, inner.target]))
+                _splice(inner, self._expanded(inner, [*within, called]))
             except NotDecomposed as reason:
                 # Primitives are torch's own names for what it cannot decompose.
-                if str(reason) != NO_DECOMPOSITION or inner.target.namespace == "prims":
+                if str(reason) != NO_DECOMPOSITION or called.namespace == "prims":
                     raise
                 error = NotDecomposed(f"torch makes {inner.target} of it, which cannot be exported either")
                 error.end = str(inner.target)
@@ -126,7 +127,7 @@ class _Decomposer:
 
     def _traced(self, node: torch.fx.Node) -> torch.fx.GraphModule:
         """One step of torch's: what `node` calls, as a graph of the tensors and sizes that it is given."""
-        decomposition = _decomposition(node.target)
+        decomposition = _decomposition(_operator(node))
         inputs = node.all_input_nodes
 
         def call(*values: Any) -> Any:
@@ -134,7 +135,7 @@ class _Decomposer:
             result = decomposition(*_given(node.args, known), **_given(node.kwargs, known))
             if result is NotImplemented:
                 raise NotDecomposed(NO_DECOMPOSITION)
-            if _gives_new_memory(node.target):
+            if _gives_new_memory(_operator(node)):
                 result = _copied(result, values)
             # A tuple with names would be called by its class.
             return tuple(result) if isinstance(result, tuple) else result
@@ -160,9 +161,15 @@ def _region(graph: torch.fx.Node) -> Iterator[None]:
     if not autocast:
         yield
         return
-    device, dtype, enabled, cache, *_ = autocast[0].args
+    arguments: tuple[Any, ...] = autocast[0].args
+    device, dtype, enabled, cache, *_ = arguments
     with torch.autocast(device, dtype, enabled, cache):
         yield
+
+
+def _operator(node: torch.fx.Node) -> OpOverload:
+    """The operator that a node calls."""
+    return cast(OpOverload, node.target)
 
 
 def _given(arg: Any, known: dict[torch.fx.Node, Any]) -> Any:

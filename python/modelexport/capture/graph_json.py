@@ -8,7 +8,7 @@ import inspect
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch.export.exported_program import ExportedProgram
@@ -157,7 +157,7 @@ class GraphWriter:
         """What was given, by the names of the schema; what has its default is left out."""
         inputs = []
         args, kwargs = node.args, node.kwargs
-        for i, formal in enumerate(node.target._schema.arguments):
+        for i, formal in enumerate(_schema(node).arguments):
             name = formal.name
             if name in kwargs:
                 inputs.append(_named(name, self._argument(kwargs[name], formal), KEYWORD))
@@ -170,7 +170,7 @@ class GraphWriter:
         return positional + [_named(name, self._argument(arg), KEYWORD) for name, arg in node.kwargs.items()]
 
     def _outputs(self, node: torch.fx.Node, value: Any) -> list[dict[str, Any]]:
-        returns = node.target._schema.returns
+        returns = _schema(node).returns
         if not returns:
             return []
         if len(returns) == 1:
@@ -250,7 +250,7 @@ class GraphWriter:
         if name in self._sym_bools:
             return {"as_sym_bool": {"as_name": name}}
         if node.op == "get_attr":
-            graph = getattr(self._module, node.target)
+            graph = getattr(self._module, str(node.target))
             if isinstance(graph, torch.fx.GraphModule):
                 inner = GraphWriter(self._program, graph, self._metas).write()
                 return {"as_graph": {"name": node.target, "graph": inner}}
@@ -304,7 +304,7 @@ class GraphWriter:
             ("as_sym_bools", self._sym_bools, bool, "as_bool"),
         )
         for plural, values, plain, singular in kinds:
-            written = []
+            written: list[dict[str, Any]] = []
             for item in items:
                 if isinstance(item, torch.fx.Node) and self._value_name(item) in values:
                     written.append({"as_name": self._value_name(item)})
@@ -434,3 +434,8 @@ _PLAIN = {
     torch.memory_format: lambda value: {"as_memory_format": MEMORY_FORMATS[value]},
     torch.layout: lambda value: {"as_layout": LAYOUTS[value]},
 }
+
+
+def _schema(node: torch.fx.Node) -> Any:
+    """The schema of the operator that a node calls."""
+    return cast(torch._ops.OpOverload, node.target)._schema

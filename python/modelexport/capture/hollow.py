@@ -53,7 +53,7 @@ def hollow(tensor: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def _tables(model: torch.nn.Module) -> Iterator[dict[str, torch.Tensor | None]]:
+def _tables(model: torch.nn.Module) -> Iterator[dict[str, Any]]:
     for module in model.modules():
         yield module._parameters
         yield module._buffers

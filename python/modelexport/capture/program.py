@@ -11,12 +11,10 @@ from torch.export.exported_program import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
+from modelexport._native import PROGRAM_SCHEMA
 from modelexport.capture.graph_json import GraphWriter
 from modelexport.capture.tensor_meta import TensorMetas, number
 from modelexport.capture.weights import Storage, Weights, tied_names
-
-# The schema of the texts below.
-SCHEMA_VERSION = {"major": 8, "minor": 20}
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def _program(program: ExportedProgram, metas: TensorMetas) -> dict[str, Any]:
             str(symbol): {"min_val": _bound(range_.lower, math.ceil), "max_val": _bound(range_.upper, math.floor)}
             for symbol, range_ in program.range_constraints.items()
         },
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": dict(zip(("major", "minor"), PROGRAM_SCHEMA, strict=True)),
         "torch_version": torch.__version__,
     }
 
@@ -158,10 +156,8 @@ def _module_calls(program: ExportedProgram) -> tuple[list[dict[str, Any]], dict[
 
 
 def _named_tuples(spec: pytree.TreeSpec, found: dict[str, Any]) -> None:
-    if spec.type is not None and pytree.is_namedtuple_class(
-        spec.context if isinstance(spec.context, type) else spec.type
-    ):
-        kind = spec.context if isinstance(spec.context, type) else spec.type
+    kind: Any = spec.context if isinstance(spec.context, type) else spec.type
+    if spec.type is not None and pytree.is_namedtuple_class(kind):
         name = pytree.SUPPORTED_SERIALIZED_TYPES[kind].serialized_type_name
         found[name] = {"field_names": list(kind._fields)}
     for child in spec.children():

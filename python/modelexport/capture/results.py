@@ -1,6 +1,6 @@
 """Results of a model that `torch.export` does not take as they are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,6 +47,7 @@ def _tensors(value: Any, seen: set[int]) -> Any:
     if id(value) in seen:
         return None
     seen.add(id(value))
+    parts: Iterable[tuple[Any, Any]]
     if isinstance(value, Mapping):
         parts = value.items()
     elif isinstance(value, (list, tuple)):

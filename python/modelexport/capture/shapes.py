@@ -47,11 +47,13 @@ def symbol_names(inputs: Sequence[Any], nodes: Sequence[torch.fx.Node], names: A
 
     An axis whose size is an expression (twice another, say) has no symbol of its own and keeps the expression.
     """
-    found = {}
+    found: dict[str, str] = {}
     for value, node in zip(inputs, nodes, strict=False):
         axes = names.get(id(value), {})
         fake = node.meta.get("val")
-        for axis, name in axes.items() if isinstance(fake, torch.Tensor) else ():
+        if not isinstance(fake, torch.Tensor):
+            continue
+        for axis, name in axes.items():
             size = fake.shape[axis]
             if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
                 found.setdefault(str(size.node.expr), name)

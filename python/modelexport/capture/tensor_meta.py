@@ -36,7 +36,7 @@ LAYOUTS = {
     torch.sparse_csc: 3,
     torch.sparse_bsr: 4,
     torch.sparse_bsc: 5,
-    torch._mkldnn: 6,
+    torch._mkldnn: 6,  # type: ignore[attr-defined]
     torch.strided: 7,
 }
 

@@ -61,9 +61,9 @@ def from_file(path: str, model: torch.nn.Module) -> Any:
             arrays = {name: torch.from_numpy(data[name]) for name in data.files}
     except (ValueError, TypeError, AttributeError, EOFError) as error:
         raise ValueError(f"--inputs-from {path}: cannot be read as an .npz file of plain arrays: {error}") from error
-    order = {name: POSITIONAL.fullmatch(name) for name in arrays}
-    if all(order.values()) and not set(arrays) <= set(accepted_names(model) or ()):
-        return tuple(arrays[name] for name in sorted(arrays, key=lambda name: int(order[name][1])))
+    places = {int(match[1]): name for name in arrays if (match := POSITIONAL.fullmatch(name))}
+    if len(places) == len(arrays) and not set(arrays) <= set(accepted_names(model) or ()):
+        return tuple(arrays[name] for _, name in sorted(places.items()))
     check_names(arrays, model, f"--inputs-from {path}")
     return arrays
 

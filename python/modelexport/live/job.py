@@ -62,7 +62,7 @@ def with_room(model: torch.nn.Module, inputs: Any, axes: dict[str, Any]) -> Any:
     names = dict(enumerate(model_inputs.bound_arguments(model, args, kwargs)))
     if kwargs:
         return {name: grown(value, axes.get(name, ())) for name, value in kwargs.items()}
-    return tuple(grown(value, axes.get(names.get(i), ())) for i, value in enumerate(args))
+    return tuple(grown(value, axes.get(names.get(i, ""), ())) for i, value in enumerate(args))
 
 
 def grown(value: Any, axes: Iterable[int]) -> Any:

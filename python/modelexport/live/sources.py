@@ -121,7 +121,7 @@ def leave_caches_out(model: torch.nn.Module) -> None:
     their own, and copies of the settings of the whole."""
     for module in model.modules():
         config = getattr(module, "config", None)
-        if getattr(config, "use_cache", None):
+        if config is not None and getattr(config, "use_cache", None):
             config.use_cache = False
 
 

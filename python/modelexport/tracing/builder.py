@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from modelexport import _native, inputs as model_inputs
+from modelexport._native import TRACE_VERSION
 from modelexport.capture import CAPTURE_LOCK
 from modelexport.capture.state import untouched
 from modelexport.kept_contents import kept_contents
-from modelexport.tracing.metadata import SCHEMA_VERSION, HierarchyMetadata
+from modelexport.tracing.metadata import HierarchyMetadata
 from modelexport.tracing.model_tree import ModelTree
 from modelexport.tracing.module_calls import ModuleCalls
 from modelexport.tracing.recorder import OperatorRecorder
@@ -42,7 +43,7 @@ class TracingHierarchyBuilder:
                 result = model(*args, **kwargs)
             returned = [(name, tensors.read(tensor)) for name, tensor in named_outputs(result)]
         return HierarchyMetadata(
-            schema_version=SCHEMA_VERSION,
+            schema_version=TRACE_VERSION,
             generator={"name": "modelexport", "version": _native.__version__},
             torch_version=torch.__version__,
             modules=tree.to_data(),

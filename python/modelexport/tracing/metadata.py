@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from modelexport import _native
 
-SCHEMA_VERSION = "1.0"
-
 # Their entries get a line each, so that large files stay readable and differences are small.
 _LISTS = ("modules", "tensors", "calls", "ops", "inputs", "outputs")
 
@@ -70,8 +68,10 @@ class HierarchyMetadata(dict[str, Any]):
 
         Raises `ValueError` with place and reason for anything that is not a trace of a version that can be read.
         """
-        is_text = isinstance(source, (str, bytes)) and source.lstrip()[:1] in ("{", b"{")
-        data = source if is_text else Path(source if not isinstance(source, bytes) else source.decode()).read_bytes()
-        data = data.encode() if isinstance(data, str) else data
-        _native.check_trace(data, "trace" if is_text else str(source))
+        if isinstance(source, (str, bytes)) and source.lstrip()[:1] in ("{", b"{"):
+            name, data = "trace", source.encode() if isinstance(source, str) else source
+        else:
+            path = Path(source.decode() if isinstance(source, bytes) else source)
+            name, data = str(source), path.read_bytes()
+        _native.check_trace(data, name)
         return cls(json.loads(data))

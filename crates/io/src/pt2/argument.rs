@@ -40,7 +40,7 @@ pub(super) enum Argument<'a> {
     IntLists(Vec<Vec<i64>>),
     FloatLists(Vec<Vec<Float>>),
     Dict(Map<'a, Argument<'a>>),
-    /// A kind that the schema up to 8.20 does not have.
+    /// A kind that the schema does not have.
     Unknown(Text<'a>),
 }
 

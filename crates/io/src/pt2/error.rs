@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use modelexport_graph::Name;
 
+use super::versions::{SCHEMA_MAJOR, SCHEMA_MINORS, TORCH};
 use crate::ErrorKind;
 
 /// Names come from the file and may hold anything, so messages show them quoted and escaped.
@@ -70,21 +71,24 @@ pub enum Problem {
     EntryTooLarge { entry: String, length: u64, limit: u64 },
 
     // The layout of the archive.
-    #[error("has no models/*.json ({found}); save the program with torch.export.save of torch 2.9 or later")]
+    #[error("has no models/*.json ({found}); save the program with torch.export.save of torch {} or later", TORCH[0])]
     NoModel { found: &'static str },
     #[error("holds several models ({}); save each into a file of its own", names.join(", "))]
     SeveralModels { names: Vec<String> },
-    #[error("was written by an old torch ({found}); load it and save it again with torch 2.9 or later")]
+    #[error("was written by an old torch ({found}); load it and save it again with torch {} or later", TORCH[0])]
     OldLayout { found: String },
     #[error("has the byte order {found:?}; only \"little\" can be read: save it on a little-endian machine")]
     ByteOrder { found: String },
-    #[error("has the archive version {found:?}; only \"0\" is known: save it with torch 2.9 to 2.15")]
+    #[error(
+        "has the archive version {found:?}; only \"0\" is known: save it with torch {} to {}", TORCH[0], TORCH[1]
+    )]
     ArchiveVersion { found: String },
-    #[error("lacks the entry {entry:?}; save it again with torch 2.9 or later")]
+    #[error("lacks the entry {entry:?}; save it again with torch {} or later", TORCH[0])]
     MissingEntry { entry: String },
     #[error(
-        "has schema version {major}.{minor} (torch {torch:?}); versions 8.14 to 8.20 can be read: \
-         save it with torch 2.9 to 2.15"
+        "has schema version {major}.{minor} (torch {torch:?}); versions {SCHEMA_MAJOR}.{} to {SCHEMA_MAJOR}.{} \
+         can be read: save it with torch {} to {}",
+        SCHEMA_MINORS[0], SCHEMA_MINORS[1], TORCH[0], TORCH[1]
     )]
     SchemaVersion { major: i64, minor: i64, torch: String },
 

@@ -35,6 +35,7 @@ mod sym_text;
 #[cfg(test)]
 mod tests;
 mod values;
+pub mod versions;
 mod weights;
 
 use std::path::{Path, PathBuf};

@@ -13,11 +13,8 @@ use super::module_stack::ModuleStacks;
 use super::names::{NamedTuples, input_names, output_names};
 use super::schema::{self, ExportedProgram, VersionsOnly};
 use super::values::Shared;
+use super::versions;
 use super::weights::Weights;
-
-/// Schema versions that torch 2.9 to 2.15 write.
-const SCHEMA_MAJOR: i64 = 8;
-const SCHEMA_MINORS: std::ops::RangeInclusive<i64> = 14..=20;
 
 /// Reads `bytes`, the content of the zip entry `entry`.
 pub(super) fn read(
@@ -90,7 +87,7 @@ pub(super) fn read(
 
 fn check_version(version: schema::SchemaVersion, torch: &Text<'_>) -> Result<(u32, u32), Problem> {
     let schema::SchemaVersion { major, minor } = version;
-    if major != SCHEMA_MAJOR || !SCHEMA_MINORS.contains(&minor) {
+    if !versions::is_supported(major, minor) {
         return Err(Problem::SchemaVersion { major, minor, torch: torch.to_string() });
     }
     Ok((major as u32, minor as u32))

@@ -23,7 +23,7 @@ pub(super) enum Elements<'a> {
 
 impl<'a> Elements<'a> {
     /// `None` for lists of numbers in the format of protobuf, and for data that cannot be found.
-    pub fn of(tensor: &'a Tensor, sources: &'a Sources) -> Option<Elements<'a>> {
+    pub(super) fn of(tensor: &'a Tensor, sources: &'a Sources) -> Option<Elements<'a>> {
         let bits = tensor.dtype().and_then(DType::bits).unwrap_or(8);
         match &tensor.data {
             TensorData::Raw(bytes) => Some(Elements::Memory(bytes)),
@@ -35,7 +35,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Elements::Memory(bytes) => bytes.len() as u64,
             Elements::Loaded(bytes) => bytes.len() as u64,
@@ -43,7 +43,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    pub(super) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let bytes: &[u8] = match self {
             Elements::Memory(bytes) => bytes,
             Elements::Loaded(bytes) => bytes,
@@ -62,7 +62,7 @@ impl<'a> Elements<'a> {
     }
 
     /// The same, in memory unless it is large.
-    pub fn at_hand(self) -> io::Result<Self> {
+    pub(super) fn at_hand(self) -> io::Result<Self> {
         match &self {
             Elements::Source { length, .. } if *length <= IN_MEMORY => {
                 let mut bytes = vec![0; usize::try_from(*length).map_err(|_| io::ErrorKind::OutOfMemory)?];
@@ -74,7 +74,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Those of a matrix of `width` bytes an element, transposed; `None` for one that is large.
-    pub fn transposed(&self, rows: u64, columns: u64, width: usize) -> Option<Elements<'static>> {
+    pub(super) fn transposed(&self, rows: u64, columns: u64, width: usize) -> Option<Elements<'static>> {
         let (rows, columns) = (usize::try_from(rows).ok()?, usize::try_from(columns).ok()?);
         let length = rows.checked_mul(columns)?.checked_mul(width)?;
         if self.len() != length as u64 || self.len() > IN_MEMORY {
@@ -91,7 +91,7 @@ impl<'a> Elements<'a> {
     }
 
     /// The same bytes of the same file.
-    pub fn is_same_place(&self, other: &Elements<'_>) -> bool {
+    pub(super) fn is_same_place(&self, other: &Elements<'_>) -> bool {
         let (
             Elements::Source { sources, id, start, length },
             Elements::Source { sources: theirs, id: other, start: other_start, length: other_length },
@@ -105,7 +105,7 @@ impl<'a> Elements<'a> {
     }
 
     /// What does not depend on the order of the elements.
-    pub fn fingerprint(&self, dtype: DType) -> Option<Fingerprint> {
+    pub(super) fn fingerprint(&self, dtype: DType) -> Option<Fingerprint> {
         let mut fingerprinter = Fingerprinter::new(dtype)?;
         let mut buffer = vec![0; CHUNK];
         let mut at = 0;

@@ -25,7 +25,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// `the same numbers, transposed`.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut parts = vec!["the same numbers".to_owned()];
         match self.axes.as_deref() {
             Some([1, 0]) => parts.push("transposed".to_owned()),
@@ -42,7 +42,7 @@ impl Layout {
     }
 
     /// Shape and order are the same.
-    pub fn is_same(&self) -> bool {
+    pub(super) fn is_same(&self) -> bool {
         self.axes.is_none() && !self.is_reshaped
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn all_nodes(model: &Model) -> Vec<&Node> {
 
 impl Matching {
     /// `renamed` are weights by their names after.
-    pub fn new(before: &TaggedFile, after: &TaggedFile, renamed: HashMap<Name, Name>) -> Matching {
+    pub(super) fn new(before: &TaggedFile, after: &TaggedFile, renamed: HashMap<Name, Name>) -> Matching {
         let (old, new) = (all_nodes(&before.model), all_nodes(&after.model));
         let mut matching = Matching {
             to_after: vec![None; old.len()],
@@ -46,7 +46,7 @@ impl Matching {
     }
 
     /// The name that a value of the file after had before; its own if nothing is known of it.
-    pub fn old_name<'n>(&'n self, name: &'n Name) -> &'n Name {
+    pub(super) fn old_name<'n>(&'n self, name: &'n Name) -> &'n Name {
         self.old_names.get(name).unwrap_or(name)
     }
 

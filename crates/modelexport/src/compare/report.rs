@@ -18,8 +18,10 @@ pub enum Category {
 }
 
 impl Category {
+    /// All categories.
     pub const ALL: [Category; 3] = [Category::Structure, Category::Tags, Category::Weights];
 
+    /// The name in options and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Category::Structure => "structure",
@@ -32,13 +34,16 @@ impl Category {
 /// One thing that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
+    /// What the difference concerns.
     pub category: Category,
     /// What happened: `node added`, `attribute changed`.
     pub kind: &'static str,
     /// The node, value or weight, by the name that it has now, or had.
     pub subject: String,
+    /// What the first file has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// What the second file has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// How many nodes or weights it is about; left out if that is one.
@@ -67,6 +72,7 @@ pub(super) enum Repeated {
 }
 
 impl Difference {
+    /// A difference of `subject`, without values.
     pub fn new(category: Category, kind: &'static str, subject: impl Into<String>) -> Self {
         let subject = subject.into();
         Difference { category, kind, subject, before: None, after: None, count: 1, repeated: None }
@@ -81,45 +87,58 @@ impl Difference {
         Difference { repeated, ..self }
     }
 
+    /// A difference of structure.
     pub fn structure(kind: &'static str, subject: impl Into<String>) -> Self {
         Difference::new(Category::Structure, kind, subject)
     }
 
-    pub fn from(self, before: impl Into<String>) -> Self {
+    pub(crate) fn from(self, before: impl Into<String>) -> Self {
         Difference { before: Some(before.into()), ..self }
     }
 
-    pub fn to(self, after: impl Into<String>) -> Self {
+    pub(crate) fn to(self, after: impl Into<String>) -> Self {
         Difference { after: Some(after.into()), ..self }
     }
 }
 
+/// Whether a module is in both files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Only in the second file.
     Added,
+    /// Only in the first file.
     Removed,
+    /// In both files, with differences.
     Changed,
 }
 
 /// What differs about one module.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModuleChanges {
+    /// The path of the module, empty for the root.
     pub path: Name,
+    /// Its class.
     pub class: Name,
+    /// Whether the module itself came, went or changed.
     pub status: Status,
+    /// What differs in it.
     pub differences: Vec<Difference>,
 }
 
 /// How many differences there are of each category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
+    /// Differences of [`Category::Structure`].
     pub structure: usize,
+    /// Differences of [`Category::Tags`].
     pub tags: usize,
+    /// Differences of [`Category::Weights`].
     pub weights: usize,
 }
 
 impl Summary {
+    /// The number of differences of `category`.
     pub fn count(&self, category: Category) -> usize {
         match category {
             Category::Structure => self.structure,
@@ -129,11 +148,16 @@ impl Summary {
     }
 }
 
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The first file.
     pub before: String,
+    /// The second file.
     pub after: String,
+    /// True if there are no differences.
     pub equal: bool,
+    /// The number of differences by category.
     pub summary: Summary,
     /// Differences of the model as a whole: versions, inputs and outputs, functions.
     pub model: Vec<Difference>,

@@ -20,6 +20,7 @@ pub enum EvidenceKind {
 }
 
 impl EvidenceKind {
+    /// All kinds.
     pub const ALL: [EvidenceKind; 7] = [
         EvidenceKind::Program,
         EvidenceKind::Modelexport,
@@ -64,7 +65,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn add(&mut self, kind: EvidenceKind, nodes: u64) {
+    pub(crate) fn add(&mut self, kind: EvidenceKind, nodes: u64) {
         if let Some(count) = self.counts.get_mut(kind as usize) {
             *count += nodes;
         }
@@ -75,7 +76,7 @@ impl Evidence {
         EvidenceKind::ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }

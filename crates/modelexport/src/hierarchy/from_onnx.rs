@@ -53,7 +53,7 @@ pub fn from_onnx(model: &mut Model, sidecar: Option<&Sidecar>) -> Hierarchy {
 pub struct PlacedGraph {
     /// Without most nodes of its main graph.
     pub model: Model,
-    pub graph: GraphView,
+    pub(crate) graph: GraphView,
     /// By node of the graph: where it ran.
     pub calls: Vec<Option<ScopeId>>,
 }

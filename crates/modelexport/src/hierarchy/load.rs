@@ -13,14 +13,24 @@ use crate::tagged_file::{producer, read_sidecar};
 /// What kind of file a hierarchy came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    Pt2 { torch_version: String },
-    Onnx { producer: String },
+    /// A captured program.
+    Pt2 {
+        /// The version of torch that wrote it.
+        torch_version: String,
+    },
+    /// An ONNX file.
+    Onnx {
+        /// The exporter that the file names.
+        producer: String,
+    },
 }
 
 /// A hierarchy with what is worth telling about its file.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The kind of file, and who wrote it.
     pub kind: FileKind,
+    /// The modules of the file and their nodes.
     pub hierarchy: Hierarchy,
     /// The policy that the sidecar records.
     pub sidecar_policy: Option<sidecar::Policy>,

@@ -26,8 +26,9 @@ pub(crate) use quantised::Quantised;
 /// Modules with their nodes.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
+    /// The modules.
     pub tree: ModuleTree,
-    pub scopes: Scopes,
+    pub(crate) scopes: Scopes,
     /// By [`ModuleId`]: nodes that ran in the module itself.
     pub own_nodes: Vec<u64>,
     /// Nodes of which nothing tells where they ran.
@@ -43,9 +44,9 @@ pub struct Hierarchy {
 /// A tag that nodes of a module carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedTag {
-    pub module: ModuleId,
-    pub tag: Name,
-    pub nodes: u64,
+    pub(crate) module: ModuleId,
+    pub(crate) tag: Name,
+    pub(crate) nodes: u64,
 }
 
 impl Hierarchy {

@@ -44,7 +44,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    pub fn of(node: &Node) -> Claim {
+    pub(crate) fn of(node: &Node) -> Claim {
         let metadata = &node.metadata;
         let doc_string = DocString::parse(&node.doc_string);
         let tag = embedding::get(metadata, embedding::TAG)

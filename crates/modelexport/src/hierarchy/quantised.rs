@@ -19,7 +19,7 @@ pub(crate) struct Quantised {
 
 impl Quantised {
     /// Takes in what a node and those inside it tell.
-    pub fn note(&mut self, node: &Node) {
+    pub(crate) fn note(&mut self, node: &Node) {
         self.note_one(node);
         for graph in node.subgraphs() {
             graph.for_each_node(&mut |inner| self.note_one(inner));
@@ -46,12 +46,12 @@ impl Quantised {
         self.scales.extend(scales.filter_map(|at| node.inputs.get(*at)).cloned());
     }
 
-    pub fn is_scale(&self, name: &Name) -> bool {
+    pub(crate) fn is_scale(&self, name: &Name) -> bool {
         self.scales.contains(name)
     }
 
     /// The elements that a packed weight stands for; `None` for all others.
-    pub fn elements(&self, name: &Name) -> Option<u64> {
+    pub(crate) fn elements(&self, name: &Name) -> Option<u64> {
         self.packed.get(name).copied()
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct TagTree {
 
 impl TagTree {
     /// The module that a tag names, made with all modules above it.
-    pub fn insert(&mut self, tag: &str) -> ModuleId {
+    pub(super) fn insert(&mut self, tag: &str) -> ModuleId {
         if let Some(&module) = self.by_tag.get(tag) {
             return module;
         }

@@ -17,13 +17,19 @@ pub use file::{MAX_BYTES, parse, read};
 pub struct Rules {
     /// The file's name without its folder.
     pub file_name: Option<String>,
+    /// The preset that the file extends.
     pub extends: Option<Preset>,
+    /// The visible `torch.nn` classes; `None` keeps the default list.
     pub torch_nn_exceptions: Option<Vec<String>>,
+    /// Modules that appear in tags.
     pub include: Vec<ModulePattern>,
+    /// Modules that do not appear in tags.
     pub exclude: Vec<ModulePattern>,
     /// Modules that inferred tags do not cross; `None`: the rules do not say.
     pub boundaries: Option<Vec<ModulePattern>>,
+    /// New names for classes.
     pub renames: Vec<Rename>,
+    /// Additional tags.
     pub domain: Vec<DomainRule>,
     /// ATen operators that become ONNX operators of the user's own domain.
     pub operators: Vec<CustomOperator>,
@@ -39,14 +45,15 @@ impl Rules {
 /// Shows classes under another name.
 #[derive(Clone, Debug)]
 pub struct Rename {
-    pub class: ClassPattern,
+    pub(crate) class: ClassPattern,
+    /// The new name.
     pub name: String,
 }
 
 /// Adds a tag to nodes of an operator inside modules of a class.
 #[derive(Clone, Debug)]
 pub struct DomainRule {
-    pub class: ClassPattern,
-    pub operator: OperatorPattern,
-    pub tag: Name,
+    pub(crate) class: ClassPattern,
+    pub(crate) operator: OperatorPattern,
+    pub(crate) tag: Name,
 }

@@ -22,12 +22,12 @@ use crate::tags::Tags;
 use near::Candidates;
 use tag_pattern::TagPattern;
 
-pub use error::Error;
+pub(crate) use error::Error;
 pub(crate) use near::near_matches;
 
 /// A selector that was read, and not yet looked up.
 #[derive(Clone, Debug)]
-pub struct Selector {
+pub(crate) struct Selector {
     /// One or more; never empty.
     terms: Vec<Term>,
 }
@@ -49,13 +49,13 @@ enum Kind {
 }
 
 impl Selector {
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         parse::selector(text)
     }
 
     /// The modules that are chosen, in the order of the tree. Each part of the selector must choose at least one;
     /// the error lists what comes near.
-    pub fn resolve(&self, tree: &ModuleTree, tags: &Tags) -> Result<Vec<ModuleId>, Error> {
+    pub(crate) fn resolve(&self, tree: &ModuleTree, tags: &Tags) -> Result<Vec<ModuleId>, Error> {
         let depths = depths(tree);
         let mut is_chosen = vec![false; tree.len()];
         for term in &self.terms {
@@ -74,7 +74,7 @@ impl Selector {
 }
 
 /// By [`ModuleId`]: how far a module is from the root.
-pub fn depths(tree: &ModuleTree) -> Vec<usize> {
+pub(crate) fn depths(tree: &ModuleTree) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(tree.len());
     for (_, module) in tree.iter() {
         let above = module.parent.and_then(|parent| depths.get(parent.0 as usize));

@@ -8,7 +8,7 @@ use super::matrix::{AttentionSizes, Einsum};
 
 /// Of one node, or of several. What is not known is counted, not guessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Of matrix products, convolutions, recurrent layers and attention; all else counts as none.
     pub multiply_adds: u64,
     /// Nodes that have multiply-adds, but nobody knows how many.
@@ -21,10 +21,10 @@ pub struct Cost {
 
 impl Cost {
     /// A node of which nothing is known.
-    pub const UNKNOWN: Cost =
+    pub(crate) const UNKNOWN: Cost =
         Cost { multiply_adds: 0, unknown_multiply_adds: 1, activation_bytes: 0, unknown_activations: 1 };
 
-    pub fn plus(self, other: Cost) -> Cost {
+    pub(crate) fn plus(self, other: Cost) -> Cost {
         Cost {
             multiply_adds: self.multiply_adds.saturating_add(other.multiply_adds),
             unknown_multiply_adds: self.unknown_multiply_adds.saturating_add(other.unknown_multiply_adds),

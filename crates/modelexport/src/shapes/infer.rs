@@ -12,25 +12,25 @@ pub(super) struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    pub fn input(&self, i: usize) -> Option<&'a TensorType> {
+    pub(super) fn input(&self, i: usize) -> Option<&'a TensorType> {
         self.inputs.get(i)?.as_ref()
     }
 
-    pub fn int(&self, name: &str) -> Option<i64> {
+    pub(super) fn int(&self, name: &str) -> Option<i64> {
         match self.node.attribute(name)? {
             AttributeValue::Int(value) => Some(*value),
             _ => None,
         }
     }
 
-    pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
+    pub(super) fn ints(&self, name: &str) -> Option<&'a [i64]> {
         match self.node.attribute(name)? {
             AttributeValue::Ints(values) => Some(values),
             _ => None,
         }
     }
 
-    pub fn text(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         match self.node.attribute(name)? {
             AttributeValue::String(bytes) => std::str::from_utf8(bytes).ok(),
             _ => None,
@@ -38,12 +38,12 @@ impl<'a> Operation<'a> {
     }
 
     /// The element type that an attribute states; 0 states none.
-    pub fn stated_dtype(&self, name: &str) -> Option<DType> {
+    pub(super) fn stated_dtype(&self, name: &str) -> Option<DType> {
         DType::from_onnx_code(i32::try_from(self.int(name)?).ok()?)
     }
 
     /// Integers that stand in an attribute (older opsets) or in input `i`.
-    pub fn ints_or_input(&self, name: &str, i: usize) -> Option<&'a [i64]> {
+    pub(super) fn ints_or_input(&self, name: &str, i: usize) -> Option<&'a [i64]> {
         self.ints(name).or_else(|| self.input(i)?.content.as_deref())
     }
 }

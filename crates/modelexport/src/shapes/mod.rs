@@ -18,13 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use modelexport_graph::onnx::{Dimension, DimensionValue, TypeKind, ValueInfo};
 
-pub use cost::Cost;
-pub use tensor_type::TensorType;
-pub use walk::{TypedNode, walk};
+pub(crate) use cost::Cost;
+pub(crate) use tensor_type::TensorType;
+pub(crate) use walk::walk;
 
 /// What a dimension with a name counts as.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sizes {
+pub(crate) enum Sizes {
     /// Nothing is assumed: such a dimension is not known.
     Unknown,
     /// These; 1 for names that are not listed.
@@ -32,7 +32,7 @@ pub enum Sizes {
 }
 
 /// The names of dimensions of `values`, each once.
-pub fn dimension_names(values: &[ValueInfo]) -> BTreeSet<String> {
+pub(crate) fn dimension_names(values: &[ValueInfo]) -> BTreeSet<String> {
     let dims = values.iter().filter_map(|value| match &value.value_type.as_deref()?.kind {
         TypeKind::Tensor { shape, .. } => shape.as_ref(),
         _ => None,

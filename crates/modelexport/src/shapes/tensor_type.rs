@@ -7,7 +7,7 @@ use super::{Sizes, content};
 
 /// Element type, dimensions and, for a few integers, the elements themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TensorType {
+pub(crate) struct TensorType {
     pub dtype: Option<DType>,
     /// `None`: not even the rank is known.
     pub dims: Option<Vec<Option<u64>>>,
@@ -16,18 +16,18 @@ pub struct TensorType {
 }
 
 impl TensorType {
-    pub fn new(dtype: Option<DType>, dims: Option<Vec<Option<u64>>>) -> Self {
+    pub(crate) fn new(dtype: Option<DType>, dims: Option<Vec<Option<u64>>>) -> Self {
         TensorType { dtype, dims, content: None }
     }
 
     /// Of a weight or constant.
-    pub fn of_tensor(tensor: &Tensor) -> Self {
+    pub(crate) fn of_tensor(tensor: &Tensor) -> Self {
         let dims = tensor.dims.iter().map(|&dim| u64::try_from(dim).ok()).collect();
         TensorType { dtype: tensor.dtype(), dims: Some(dims), content: content::of_tensor(tensor) }
     }
 
     /// As a graph declares it. Only dimensions that are numbers are known for certain: see [`TensorType::with_named`].
-    pub fn declared(declared: &Type) -> Self {
+    pub(crate) fn declared(declared: &Type) -> Self {
         let TypeKind::Tensor { elem_type, shape } = &declared.kind else { return TensorType::default() };
         let dims = shape.as_ref().map(|dims| {
             let size = |value: &DimensionValue| match value {
@@ -40,7 +40,7 @@ impl TensorType {
     }
 
     /// The same, with what is still unknown filled in from the names of the declared dimensions.
-    pub fn with_named(mut self, declared: &Type, sizes: &Sizes) -> Self {
+    pub(crate) fn with_named(mut self, declared: &Type, sizes: &Sizes) -> Self {
         let TypeKind::Tensor { shape: Some(shape), .. } = &declared.kind else { return self };
         let dims = self.dims.get_or_insert_with(|| vec![None; shape.len()]);
         for (dim, declared) in dims.iter_mut().zip(shape) {
@@ -52,7 +52,7 @@ impl TensorType {
     }
 
     /// What is known here, completed by `other`.
-    pub fn or(self, other: TensorType) -> Self {
+    pub(crate) fn or(self, other: TensorType) -> Self {
         let dims = match (self.dims, other.dims) {
             (Some(mine), Some(other)) if mine.len() == other.len() => {
                 Some(mine.into_iter().zip(other).map(|(mine, other)| mine.or(other)).collect())
@@ -63,7 +63,7 @@ impl TensorType {
     }
 
     /// Why both cannot be said of one value.
-    pub fn contradiction(&self, other: &TensorType) -> Option<String> {
+    pub(crate) fn contradiction(&self, other: &TensorType) -> Option<String> {
         if let (Some(mine), Some(other)) = (self.dtype, other.dtype)
             && mine != other
         {
@@ -78,33 +78,33 @@ impl TensorType {
     }
 
     /// `[2, ?, 8]`.
-    pub fn shape_text(&self) -> String {
+    pub(crate) fn shape_text(&self) -> String {
         let Some(dims) = &self.dims else { return "?".to_owned() };
         let dims: Vec<String> =
             dims.iter().map(|dim| dim.map_or_else(|| "?".to_owned(), |size| size.to_string())).collect();
         format!("[{}]", dims.join(", "))
     }
 
-    pub fn rank(&self) -> Option<usize> {
+    pub(crate) fn rank(&self) -> Option<usize> {
         self.dims.as_ref().map(Vec::len)
     }
 
     /// Dimension `axis`, counted from the end if negative.
-    pub fn dim(&self, axis: i64) -> Option<u64> {
+    pub(crate) fn dim(&self, axis: i64) -> Option<u64> {
         let dims = self.dims.as_ref()?;
         dims.get(index(axis, dims.len())?).copied().flatten()
     }
 
     /// All dimensions, if all are known.
-    pub fn sizes(&self) -> Option<Vec<u64>> {
+    pub(crate) fn sizes(&self) -> Option<Vec<u64>> {
         self.dims.as_ref()?.iter().copied().collect()
     }
 
-    pub fn elements(&self) -> Option<u64> {
+    pub(crate) fn elements(&self) -> Option<u64> {
         self.sizes()?.iter().try_fold(1u64, |product, &size| product.checked_mul(size))
     }
 
-    pub fn bytes(&self) -> Option<u64> {
+    pub(crate) fn bytes(&self) -> Option<u64> {
         self.dtype?.byte_len(self.elements()?)
     }
 }

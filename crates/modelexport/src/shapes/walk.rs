@@ -13,9 +13,8 @@ use super::{Cost, Sizes, TensorType, cost, infer};
 const FUNCTION_NODES: u64 = 64;
 
 /// A node of the main graph or of a graph inside a node.
-pub struct TypedNode<'a> {
+pub(crate) struct TypedNode<'a> {
     pub node: &'a Node,
-    pub inputs: Vec<Option<TensorType>>,
     pub outputs: Vec<TensorType>,
     /// Of a call of a function: that of all nodes of its body.
     pub cost: Cost,
@@ -28,7 +27,7 @@ type Visit<'v> = dyn FnMut(&TypedNode<'_>) + 'v;
 /// Calls `visit` for every node of the main graph and of graphs inside its nodes, outer nodes first.
 ///
 /// The body of a loop is visited once. Functions are not visited: each call is a node.
-pub fn walk(model: &Model, sizes: &Sizes, visit: &mut Visit<'_>) {
+pub(crate) fn walk(model: &Model, sizes: &Sizes, visit: &mut Visit<'_>) {
     let mut nodes = 0;
     model.for_each_node(&mut |_| nodes += 1);
     let functions = model.functions.iter().enumerate();
@@ -163,7 +162,7 @@ impl Walker<'_> {
                 outputs.push(known);
             }
             let cost = called.map_or_else(|| cost::of_node(node, &inputs, &outputs), |result| result.cost);
-            visit(&TypedNode { node, inputs, outputs, cost, contradictions });
+            visit(&TypedNode { node, outputs, cost, contradictions });
             for graph in node.subgraphs() {
                 self.graph(graph, Some(values), visit);
             }

@@ -24,7 +24,7 @@ const SPLIT: f32 = 0.5;
 const COMPARED: usize = 64;
 
 /// Gives every node an attribution.
-pub fn complete(graph: &GraphView, evidence: &Evidence, draft: Draft) -> Attributions {
+pub(super) fn complete(graph: &GraphView, evidence: &Evidence, draft: Draft) -> Attributions {
     let calls = evidence.calls();
     let mut places = Places::new(graph, calls, draft);
     places.fill_forwards();

@@ -28,13 +28,13 @@ pub struct FactId(u32);
 
 /// Facts, each once: two are equal if their ids are.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub(super) struct Facts {
     facts: Vec<Arc<Fact>>,
     ids: HashMap<Arc<Fact>, FactId>,
 }
 
 impl Facts {
-    pub fn add(&mut self, fact: Fact) -> FactId {
+    pub(super) fn add(&mut self, fact: Fact) -> FactId {
         if let Some(known) = self.ids.get(&fact) {
             return *known;
         }
@@ -45,7 +45,7 @@ impl Facts {
         id
     }
 
-    pub fn get(&self, id: FactId) -> Option<&Fact> {
+    pub(super) fn get(&self, id: FactId) -> Option<&Fact> {
         self.facts.get(id.0 as usize).map(|fact| &**fact)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Lists of `T`, one after the other.
 #[derive(Clone, Debug)]
-pub struct Lists<T> {
+pub(super) struct Lists<T> {
     items: Vec<T>,
     /// By list: where it ends. It begins where the one before ends.
     ends: Vec<u32>,
@@ -18,26 +18,26 @@ impl<T> Default for Lists<T> {
 
 impl<T> Lists<T> {
     /// Room for so many lists of one item.
-    pub fn with_capacity(lists: usize) -> Self {
+    pub(super) fn with_capacity(lists: usize) -> Self {
         Lists { items: Vec::with_capacity(lists), ends: Vec::with_capacity(lists) }
     }
 
-    pub fn push(&mut self, list: impl IntoIterator<Item = T>) {
+    pub(super) fn push(&mut self, list: impl IntoIterator<Item = T>) {
         self.items.extend(list);
         self.ends.push(self.items.len() as u32);
     }
 
     /// The list number `i`; empty if there is none.
-    pub fn get(&self, i: u32) -> &[T] {
+    pub(super) fn get(&self, i: u32) -> &[T] {
         self.items.get(self.range(i)).unwrap_or_default()
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[T]> + '_ {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &[T]> + '_ {
         (0..self.ends.len() as u32).map(|i| self.get(i))
     }
 
     /// All items, and where each list ends.
-    pub fn into_parts(self) -> (Vec<T>, Vec<u32>) {
+    pub(super) fn into_parts(self) -> (Vec<T>, Vec<u32>) {
         (self.items, self.ends)
     }
 
@@ -58,7 +58,7 @@ impl<T, L: IntoIterator<Item = T>> FromIterator<L> for Lists<T> {
 
 impl<T: Copy + Default> Lists<T> {
     /// `lists` lists from pairs of a list's number and an item; each has its items in the order of the pairs.
-    pub fn grouped<I: Iterator<Item = (u32, T)>>(lists: usize, pairs: impl Fn() -> I) -> Self {
+    pub(super) fn grouped<I: Iterator<Item = (u32, T)>>(lists: usize, pairs: impl Fn() -> I) -> Self {
         let mut ends = vec![0u32; lists];
         for (list, _) in pairs() {
             if let Some(count) = ends.get_mut(list as usize) {

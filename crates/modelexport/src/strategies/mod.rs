@@ -11,18 +11,18 @@
 //! tell: a [`Draft`]. What is left over is filled in by one rule for all strategies ([`auxiliary`]), so that every
 //! node has an [`Attribution`] in the end. The graph is never changed.
 
-pub mod align;
-pub mod auxiliary;
+mod align;
+mod auxiliary;
 mod contents;
 mod enhanced_semantic;
 pub mod evidence;
-pub mod facts;
-pub mod fit;
+mod facts;
+pub(crate) mod fit;
 mod fx_graph;
-pub mod graph;
+pub(crate) mod graph;
 mod htp;
 mod lists;
-pub mod parameters;
+mod parameters;
 mod retag;
 mod usage_based;
 
@@ -41,7 +41,7 @@ pub use parameters::Anchors;
 pub struct Attribution {
     /// The module call. Where only the module is known, its first call: [`Evidence::call_of`].
     pub call: ScopeId,
-    pub method: Method,
+    pub(crate) method: Method,
     /// From 0 (a guess) to 1 (certain).
     pub confidence: f32,
     /// The modules of the nodes that a fused node stands for; empty for all others.
@@ -55,16 +55,18 @@ pub struct Attribution {
 pub struct StepNumber(NonZeroU32);
 
 impl StepNumber {
+    /// `None` for step 0.
     pub fn new(step: u32) -> Option<Self> {
         step.checked_add(1).and_then(NonZeroU32::new).map(StepNumber)
     }
 
-    pub fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.0.get() - 1
     }
 }
 
 impl Attribution {
+    /// A node of `call`.
     pub fn new(call: ScopeId, method: Method, confidence: f32) -> Self {
         Attribution { call, method, confidence, fused: Box::default(), step: None }
     }
@@ -89,21 +91,45 @@ pub type Attributions = Vec<Attribution>;
 /// What a strategy goes by.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    pub graph: &'a GraphView,
-    pub evidence: &'a Evidence,
+    pub(crate) graph: &'a GraphView,
+    pub(crate) evidence: &'a Evidence,
     /// Which parameters the initializers of the graph are.
     pub anchors: &'a Anchors,
     /// Modules that inferred tags do not spread across.
     pub boundaries: &'a [ModuleId],
 }
 
+/// What is known of a live model whose ONNX file torch wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveEvidence {
+    /// A trace of one forward pass.
+    Trace,
+    /// The captured program.
+    Program,
+}
+
+impl LiveEvidence {
+    /// The name in the Python package.
+    pub fn name(self) -> &'static str {
+        match self {
+            LiveEvidence::Trace => "trace",
+            LiveEvidence::Program => "program",
+        }
+    }
+}
+
 /// The ways to find out where nodes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Strategy {
+    /// Aligns the trace of a forward pass with the graph.
     Htp,
+    /// Matches the captured graph with the graph.
     FxGraph,
+    /// Reads scope names and parameter names.
     EnhancedSemantic,
+    /// Follows parameters to their readers and producers.
     UsageBased,
+    /// Takes the tags of the file that this one was made from.
     Retag,
 }
 
@@ -112,6 +138,7 @@ impl Strategy {
     pub const ALL: [Strategy; 5] =
         [Strategy::Retag, Strategy::FxGraph, Strategy::Htp, Strategy::EnhancedSemantic, Strategy::UsageBased];
 
+    /// The name in options and in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Htp => "htp",
@@ -133,6 +160,16 @@ impl Strategy {
         }
     }
 
+    /// What the export of a live model hands to the strategy beside torch's ONNX file; `None` if it has nothing for it.
+    pub fn live_evidence(self) -> Option<LiveEvidence> {
+        match self {
+            Strategy::Htp | Strategy::EnhancedSemantic | Strategy::UsageBased => Some(LiveEvidence::Trace),
+            Strategy::FxGraph => Some(LiveEvidence::Program),
+            Strategy::Retag => None,
+        }
+    }
+
+    /// The strategy of this name.
     pub fn from_name(name: &str) -> Option<Strategy> {
         Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
     }

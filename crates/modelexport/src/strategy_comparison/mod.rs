@@ -25,8 +25,9 @@ pub use subject::{Subject, Truth};
 /// What one strategy did.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
+    /// The name of the strategy.
     pub strategy: &'static str,
-    pub nodes: u64,
+    pub(crate) nodes: u64,
     /// Share of nodes that have a module, from 0 to 1.
     pub coverage: f64,
     /// Nodes by method.
@@ -34,6 +35,7 @@ pub struct Row {
     /// How far it agrees with the truth; absent if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
+    /// The time that it took.
     pub seconds: f64,
 }
 
@@ -46,16 +48,22 @@ pub struct Agreement {
     pub exact: u64,
     /// Nodes whose tag is the true one or that of a module above.
     pub in_chain: u64,
+    /// Nodes that the reference places elsewhere.
     pub differing: Vec<Difference>,
 }
 
 /// A node with another tag than the true one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
+    /// The name of the node.
     pub node: Name,
+    /// Its operator.
     pub op_type: Name,
+    /// The tag that the strategy found.
     pub found: Name,
+    /// The tag of the reference.
     pub expected: Name,
+    /// How the strategy placed the node.
     pub method: &'static str,
 }
 

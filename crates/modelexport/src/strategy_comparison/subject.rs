@@ -15,8 +15,8 @@ pub type Truth = Vec<Option<Name>>;
 /// A model, and what is known for certain.
 #[derive(Debug)]
 pub struct Subject {
-    pub model: Model,
-    pub sources: Sources,
+    pub(crate) model: Model,
+    pub(crate) sources: Sources,
     /// `None` if nothing tells where any node comes from.
     pub truth: Option<Truth>,
 }

@@ -6,7 +6,7 @@ use crate::rules::{DomainRule, Rules};
 
 /// For each module the rules whose class matches it or a module above it.
 #[derive(Clone, Debug)]
-pub struct DomainTags {
+pub(super) struct DomainTags {
     rules: Vec<DomainRule>,
     /// By [`ModuleId`]: index into `sets`. Modules that add nothing share their parent's set.
     set_of: Vec<usize>,
@@ -15,7 +15,7 @@ pub struct DomainTags {
 }
 
 impl DomainTags {
-    pub fn new(tree: &ModuleTree, rules: &Rules) -> Self {
+    pub(super) fn new(tree: &ModuleTree, rules: &Rules) -> Self {
         let mut tags = DomainTags { rules: rules.domain.clone(), set_of: Vec::new(), sets: vec![Vec::new()] };
         if tags.rules.is_empty() {
             return tags;
@@ -43,7 +43,7 @@ impl DomainTags {
     }
 
     /// In the order of the rules file.
-    pub fn of<'a>(
+    pub(super) fn of<'a>(
         &'a self,
         module: ModuleId,
         operators: &'a [&'a str],

@@ -34,8 +34,10 @@ pub enum TagFormat {
 }
 
 impl TagFormat {
+    /// All formats.
     pub const ALL: [TagFormat; 2] = [TagFormat::Instance, TagFormat::Class];
 
+    /// The name in options and in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             TagFormat::Instance => "instance",
@@ -43,6 +45,7 @@ impl TagFormat {
         }
     }
 
+    /// The format of this name.
     pub fn from_name(name: &str) -> Option<TagFormat> {
         TagFormat::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -67,6 +70,7 @@ struct Entry {
 }
 
 impl Tags {
+    /// The tags of all modules of `tree`.
     pub fn new(tree: &ModuleTree, policy: &Policy, format: TagFormat) -> Self {
         let mut entries: Vec<Entry> = Vec::with_capacity(tree.len());
         let outline = Outline::new(tree, policy);
@@ -134,10 +138,11 @@ impl Tags {
         self.entry(module).map_or(ModuleId::ROOT, |entry| entry.owner)
     }
 
-    pub fn verdict(&self, module: ModuleId) -> Verdict {
+    pub(crate) fn verdict(&self, module: ModuleId) -> Verdict {
         self.entry(module).map_or(Verdict::ShownAsRoot, |entry| entry.verdict)
     }
 
+    /// Whether `module` appears in tags.
     pub fn is_visible(&self, module: ModuleId) -> bool {
         self.verdict(module).is_visible()
     }

@@ -5,12 +5,12 @@
 //! none of these; attribute names and renamed classes can.
 
 /// The class part of a segment.
-pub fn push_class(tag: &mut String, name: &str) {
+pub(super) fn push_class(tag: &mut String, name: &str) {
     push_escaped(tag, name, |c| matches!(c, '.' | '/' | '%') || c.is_control());
 }
 
 /// The suffix of a segment: an attribute path, whose dots stay.
-pub fn push_suffix(tag: &mut String, path: &str) {
+pub(super) fn push_suffix(tag: &mut String, path: &str) {
     push_escaped(tag, path, |c| matches!(c, '/' | '%') || c.is_control());
 }
 

@@ -15,21 +15,21 @@ use modelexport_graph::onnx::{
 
 /// Types by value name.
 #[derive(Clone, Debug, Default)]
-pub struct ValueTypes {
+pub(crate) struct ValueTypes {
     types: HashMap<Name, Type>,
 }
 
 impl ValueTypes {
     /// The types of the values of `graph`, which is the graph of `model` or one inside it; `outer` are those of the
     /// graphs around it.
-    pub fn of(graph: &Graph, model: &Model, outer: Option<&ValueTypes>) -> ValueTypes {
+    pub(crate) fn of(graph: &Graph, model: &Model, outer: Option<&ValueTypes>) -> ValueTypes {
         let mut types = outer.cloned().unwrap_or_default();
         types.declare_graph(graph);
         types.infer(&graph.nodes, &model.functions);
         types
     }
 
-    pub fn get(&self, name: &str) -> Option<&Type> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Type> {
         self.types.get(name)
     }
 
@@ -145,7 +145,7 @@ fn without_shape(mut found: Type) -> Type {
 }
 
 /// The type of a dense weight.
-pub fn of_tensor(tensor: &Tensor) -> Type {
+pub(crate) fn of_tensor(tensor: &Tensor) -> Type {
     let kind = TypeKind::Tensor { elem_type: tensor.data_type, shape: Some(static_shape(&tensor.dims)) };
     Type { kind, ..Type::default() }
 }

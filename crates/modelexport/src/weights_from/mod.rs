@@ -22,14 +22,14 @@ use modelexport_io::safetensors::{self, Entry};
 use modelexport_io::source::Sources;
 
 use crate::Error;
-pub use mismatch::{Mismatch, Mismatches, Problem};
+pub(crate) use mismatch::{Mismatch, Mismatches, Problem};
 pub(crate) use names::{Kinds, Renaming};
 use twins::Twins;
 use use_of_weights::uses_of;
 
 /// How the weights of a program were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attached {
+pub(crate) struct Attached {
     /// Weights that got their bytes from the files.
     pub count: usize,
     /// The names of the files are those of the program with this in front.
@@ -42,7 +42,7 @@ pub struct Attached {
 
 impl Attached {
     /// What the user should know, because it was not told but concluded.
-    pub fn notes(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         let tied = self.tied.iter();
         tied.map(|(weight, tensor)| format!("{weight} is not in the files and taken to be tied to {tensor}"))
     }
@@ -51,7 +51,7 @@ impl Attached {
 /// Gives a program's weights the bytes of the tensors of their names in `path`: a `.safetensors` file, an index of
 /// shards, or a folder that has one of them. Nothing is read but headers. `tied` lists names of one and the same weight,
 /// as far as the capture could tell.
-pub fn attach(
+pub(crate) fn attach(
     program: &mut Program,
     path: &Path,
     tied: &[Vec<String>],

@@ -14,7 +14,7 @@ pub(crate) struct Renaming {
 
 impl Renaming {
     /// The one under which most names meet; none if most meet as they are.
-    pub fn between(weights: &[&str], tensors: &Tensors) -> Renaming {
+    pub(crate) fn between(weights: &[&str], tensors: &Tensors) -> Renaming {
         let exact = weights.iter().filter(|name| tensors.contains_key(**name)).count();
         let mut votes: BTreeMap<(bool, &str), usize> = BTreeMap::new();
         for weight in weights {
@@ -40,7 +40,7 @@ impl Renaming {
     }
 
     /// The tensor for a weight: under its renamed name, or else under its own.
-    pub fn find<'t>(&self, weight: &str, tensors: &'t Tensors) -> Option<(&'t str, &'t Entry)> {
+    pub(crate) fn find<'t>(&self, weight: &str, tensors: &'t Tensors) -> Option<(&'t str, &'t Entry)> {
         let renamed = match (self.removed.is_empty(), weight.strip_prefix(self.removed.as_str())) {
             (false, Some(rest)) => rest.to_owned(),
             _ => format!("{}{weight}", self.added),
@@ -69,7 +69,7 @@ pub(crate) struct Kinds<'t>(HashMap<Kind<'t>, Vec<(&'t str, &'t Entry)>>);
 type Kind<'t> = (&'t [u64], DType, &'t str);
 
 impl<'t> Kinds<'t> {
-    pub fn of(tensors: &'t Tensors) -> Kinds<'t> {
+    pub(crate) fn of(tensors: &'t Tensors) -> Kinds<'t> {
         let mut kinds: HashMap<_, Vec<_>> = HashMap::new();
         for (name, entry) in tensors {
             let key = (entry.shape.as_slice(), entry.dtype, last_part(name));
@@ -78,7 +78,12 @@ impl<'t> Kinds<'t> {
         Kinds(kinds)
     }
 
-    pub fn only_one_like(&self, name: &str, sizes: &[u64], dtype: DType) -> Option<(&'t str, &'t Entry)> {
+    pub(crate) fn only_one_like(
+        &self,
+        name: &str,
+        sizes: &[u64],
+        dtype: DType,
+    ) -> Option<(&'t str, &'t Entry)> {
         if sizes.len() < 2 {
             return None;
         }

@@ -15,7 +15,7 @@ pub(super) struct Twins<'t> {
 }
 
 impl<'t> Twins<'t> {
-    pub fn new(weights: &[Weight], uses: &[Use], tied: &'t [Vec<String>]) -> Twins<'t> {
+    pub(super) fn new(weights: &[Weight], uses: &[Use], tied: &'t [Vec<String>]) -> Twins<'t> {
         let known = tied.iter().flat_map(|group| group.iter().map(|name| (name.as_str(), group.as_slice())));
         let mut unread: HashMap<_, Vec<_>> = HashMap::new();
         for (weight, uses) in weights.iter().zip(uses) {
@@ -28,13 +28,13 @@ impl<'t> Twins<'t> {
     }
 
     /// Names of the same weight, by the capture's own account.
-    pub fn known(&self, name: &str) -> impl Iterator<Item = &'t str> {
+    pub(super) fn known(&self, name: &str) -> impl Iterator<Item = &'t str> {
         self.known.get(name).into_iter().flat_map(|group| group.iter().map(String::as_str))
     }
 
     /// The tensor of the only weight of this shape and type that the program has and never reads: it is read under the
     /// other name.
-    pub fn only_unread<'e>(
+    pub(super) fn only_unread<'e>(
         &self,
         weight: &Weight,
         find: &dyn Fn(&str) -> Option<(&'e str, &'e Entry)>,

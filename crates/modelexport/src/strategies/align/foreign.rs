@@ -10,7 +10,7 @@ use super::super::lists::Lists;
 
 /// What a node reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub(crate) enum Operand {
     /// The result of an earlier node; index into [`Foreign::nodes`].
     Node(u32),
     /// An input of the model, by its place in the reference.
@@ -51,12 +51,12 @@ const SIZE_OPERATORS: &[&str] = &[
 ];
 
 /// Whether exporters use an operator to compute sizes from sizes.
-pub fn is_size_operator(operator: &str) -> bool {
+pub(crate) fn is_size_operator(operator: &str) -> bool {
     SIZE_OPERATORS.contains(&operator)
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct ForeignNode {
+pub(crate) struct ForeignNode {
     pub id: NodeId,
     /// The first result.
     pub result: Option<ValueId>,
@@ -68,7 +68,7 @@ pub struct ForeignNode {
 
 /// Nodes in the order of the file, without constants, copies of constants and computations of sizes.
 #[derive(Debug)]
-pub struct Foreign<'v> {
+pub(crate) struct Foreign<'v> {
     pub view: &'v GraphView,
     pub nodes: Vec<ForeignNode>,
     /// By node of `nodes`.
@@ -81,7 +81,11 @@ pub struct Foreign<'v> {
 
 impl<'v> Foreign<'v> {
     /// `inputs` are those of the reference, and `weight_of` says which weight of the reference a value is.
-    pub fn new(view: &'v GraphView, inputs: &[Name], weight_of: &dyn Fn(ValueId) -> Option<u32>) -> Self {
+    pub(crate) fn new(
+        view: &'v GraphView,
+        inputs: &[Name],
+        weight_of: &dyn Fn(ValueId) -> Option<u32>,
+    ) -> Self {
         let is_of_torchscript =
             view.main_initializers().any(|weight| view.value_name(weight).starts_with("onnx::"));
         let mut foreign = Foreign {
@@ -138,16 +142,16 @@ impl<'v> Foreign<'v> {
     }
 
     /// What the node number `place` reads, in its order.
-    pub fn operands(&self, place: u32) -> &[Operand] {
+    pub(crate) fn operands(&self, place: u32) -> &[Operand] {
         self.operands.get(place)
     }
 
     /// Type and sizes of the first result of a node, where the file tells them.
-    pub fn result(&self, node: &ForeignNode) -> Option<&Fact> {
+    pub(crate) fn result(&self, node: &ForeignNode) -> Option<&Fact> {
         self.view.fact(node.result?)
     }
 
-    pub fn operator(&self, node: &ForeignNode) -> &'v str {
+    pub(crate) fn operator(&self, node: &ForeignNode) -> &'v str {
         self.view.operator(node.id)
     }
 

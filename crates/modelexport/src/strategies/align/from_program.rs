@@ -13,7 +13,7 @@ use super::reference::{Reference, Source, Step};
 type Origin = (Source, u32);
 
 /// The steps of `program`. `classes` gives the class of each of its weights.
-pub fn from_program(program: &Program, classes: &[Option<u32>]) -> Reference {
+pub(crate) fn from_program(program: &Program, classes: &[Option<u32>]) -> Reference {
     let mut reference = Reference::default();
     let mut known: HashMap<ValueId, Origin> = HashMap::new();
     for (input, spec) in program.graph.inputs.iter().zip(&program.signature.inputs) {

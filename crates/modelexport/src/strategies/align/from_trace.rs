@@ -13,7 +13,11 @@ use super::super::facts::Fact;
 use super::reference::{Reference, Source, Step};
 
 /// The steps of `trace`. `calls` gives the scope of each of its calls, `class` the class of a parameter by its name.
-pub fn from_trace(trace: &Trace, calls: &[ScopeId], class: &dyn Fn(&Name) -> Option<u32>) -> Reference {
+pub(crate) fn from_trace(
+    trace: &Trace,
+    calls: &[ScopeId],
+    class: &dyn Fn(&Name) -> Option<u32>,
+) -> Reference {
     let mut sources = Tensors::new(trace, class);
     let mut reference = Reference::default();
     let mut read: Vec<(Source, u32)> = Vec::new();

@@ -19,7 +19,7 @@ use super::reference::Source;
 use super::search::Placed;
 
 /// Gives nodes that have no place the call of what they belong to, as far as that is known.
-pub fn fill(
+pub(super) fn fill(
     prepared: &Prepared<'_>,
     foreign: &Foreign<'_>,
     placed: &[Option<Placed>],

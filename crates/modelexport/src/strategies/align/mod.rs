@@ -8,18 +8,18 @@
 //! ```
 
 mod contest;
-pub mod foreign;
-pub mod from_program;
-pub mod from_trace;
+pub(super) mod foreign;
+pub(super) mod from_program;
+pub(super) mod from_trace;
 mod left_out;
-pub mod prepared;
-pub mod reference;
+pub(super) mod prepared;
+pub(super) mod reference;
 mod rows;
 mod runs;
-pub mod search;
-pub mod settle;
-pub mod tokens;
-pub mod weights;
+pub(super) mod search;
+pub(super) mod settle;
+pub(super) mod tokens;
+pub(super) mod weights;
 
 use modelexport_graph::Method;
 
@@ -77,7 +77,7 @@ pub(super) fn draft(
 }
 
 /// The step of each node of `foreign`. `calls` are those that the steps ran in.
-pub fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls) -> Vec<Option<Placed>> {
+pub(super) fn align(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls) -> Vec<Option<Placed>> {
     let tokens = Tokens::new(prepared, foreign);
     let mut placed = Search::new(prepared, foreign, &tokens).run();
     settle::settle(prepared, foreign, calls, &mut placed);

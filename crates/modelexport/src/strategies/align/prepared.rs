@@ -14,7 +14,7 @@ const MAX_LOOK_THROUGH: usize = 4;
 
 /// A reference with what follows from it for an alignment.
 #[derive(Debug)]
-pub struct Prepared<'r> {
+pub(crate) struct Prepared<'r> {
     pub reference: &'r Reference,
     /// By [`TargetId`].
     operators: Vec<Operator>,
@@ -60,7 +60,7 @@ impl Operator {
 }
 
 impl<'r> Prepared<'r> {
-    pub fn new(reference: &'r Reference) -> Self {
+    pub(crate) fn new(reference: &'r Reference) -> Self {
         let count = reference.len();
         let mut prepared = Prepared {
             reference,
@@ -89,21 +89,21 @@ impl<'r> Prepared<'r> {
     }
 
     /// What may stand for a step; `None` if nothing is known of its operator.
-    pub fn forms(&self, step: u32) -> Option<&'static Forms> {
+    pub(crate) fn forms(&self, step: u32) -> Option<&'static Forms> {
         self.operator(step)?.forms
     }
 
-    pub fn trace(&self, step: u32) -> Trace {
+    pub(crate) fn trace(&self, step: u32) -> Trace {
         self.forms(step).map_or(Trace::Compute, |forms| forms.trace)
     }
 
     /// The first step that computes the same as `step`.
-    pub fn first(&self, step: u32) -> u32 {
+    pub(crate) fn first(&self, step: u32) -> u32 {
         self.first_equal.get(step as usize).copied().unwrap_or(step)
     }
 
     /// Whether exporters may write one node for `first` and the step `then` that reads its result.
-    pub fn is_merged(&self, first: u32, then: u32) -> bool {
+    pub(crate) fn is_merged(&self, first: u32, then: u32) -> bool {
         let is = |step, what: fn(&Operator) -> bool| self.operator(step).is_some_and(what);
         is(first, |operator| operator.is_product) && is(then, |operator| operator.is_scale)
     }
@@ -214,7 +214,7 @@ impl<'r> Prepared<'r> {
     }
 
     /// Whether graphs are common in which nothing stands for a step.
-    pub fn may_vanish(&self, step: u32) -> bool {
+    pub(crate) fn may_vanish(&self, step: u32) -> bool {
         let dynamic = |source: &&Source| !matches!(source, Source::Weight(_));
         match self.trace(step) {
             Trace::None | Trace::Move => true,

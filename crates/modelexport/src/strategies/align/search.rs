@@ -56,7 +56,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Where a node went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placed {
+pub(crate) struct Placed {
     pub step: u32,
     /// It stands for a token of the step's form.
     pub is_match: bool,
@@ -140,7 +140,7 @@ impl Laid {
     }
 }
 
-pub struct Search<'a> {
+pub(crate) struct Search<'a> {
     prepared: &'a Prepared<'a>,
     foreign: &'a Foreign<'a>,
     tokens: &'a Tokens,
@@ -165,7 +165,7 @@ struct Scratch {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a>, tokens: &'a Tokens) -> Self {
+    pub(crate) fn new(prepared: &'a Prepared<'a>, foreign: &'a Foreign<'a>, tokens: &'a Tokens) -> Self {
         let weights = |source: &Source| match source {
             Source::Weight(weight) => Some(*weight),
             _ => None,
@@ -180,7 +180,7 @@ impl<'a> Search<'a> {
     }
 
     /// The place of each node of the foreign graph; `None` if there is nothing to place it in.
-    pub fn run(mut self) -> Vec<Option<Placed>> {
+    pub(crate) fn run(mut self) -> Vec<Option<Placed>> {
         let nodes = &self.foreign.nodes;
         if nodes.iter().filter(|node| node.is_fixed).count() * MANY_FIXED >= nodes.len() {
             self.laid = Laid::WithoutFixed;

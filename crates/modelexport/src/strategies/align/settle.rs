@@ -14,7 +14,12 @@ use super::reference::Source;
 use super::search::Placed;
 
 /// Moves the placed nodes to where they belong.
-pub fn settle(prepared: &Prepared<'_>, foreign: &Foreign<'_>, calls: &Calls, placed: &mut [Option<Placed>]) {
+pub(crate) fn settle(
+    prepared: &Prepared<'_>,
+    foreign: &Foreign<'_>,
+    calls: &Calls,
+    placed: &mut [Option<Placed>],
+) {
     settle_extras(prepared, foreign, calls, placed);
     // TorchScript's exporter fuses before it makes nodes, so that a fused node counts as the first of what it holds.
     if !foreign.is_of_torchscript {

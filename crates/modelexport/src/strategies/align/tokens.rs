@@ -20,14 +20,14 @@ const SKIP_SLIGHT: f32 = 0.3;
 const DEAR_SKIP: f32 = 16.0;
 const CHEAPER: f32 = 0.1;
 /// What it costs if a token is missing while others of its step are there.
-pub const SKIP_TOKEN: f32 = 0.6;
+pub(crate) const SKIP_TOKEN: f32 = 0.6;
 
 /// Number of an ONNX operator in one alignment.
-pub type Operator = u32;
+pub(crate) type Operator = u32;
 
 /// All tokens, one step after the other.
 #[derive(Debug)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     pub tokens: Vec<Token>,
     /// By step: its first token; one more at the end.
     pub starts: Vec<u32>,
@@ -42,7 +42,7 @@ pub struct Tokens {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
+pub(crate) struct Token {
     pub step: u32,
     pub is_optional: bool,
     /// No required token of the step comes after it.
@@ -50,7 +50,7 @@ pub struct Token {
 }
 
 impl Tokens {
-    pub fn new(prepared: &Prepared<'_>, foreign: &Foreign<'_>) -> Self {
+    pub(crate) fn new(prepared: &Prepared<'_>, foreign: &Foreign<'_>) -> Self {
         let mut numbers: HashMap<&str, Operator> = HashMap::new();
         let mut names: Vec<&str> = Vec::new();
         let mut operators = Vec::with_capacity(foreign.nodes.len());
@@ -105,23 +105,23 @@ impl Tokens {
     }
 
     /// The tokens of a step, by place.
-    pub fn of(&self, step: u32) -> std::ops::Range<u32> {
+    pub(crate) fn of(&self, step: u32) -> std::ops::Range<u32> {
         let at = |i: usize| self.starts.get(i).copied().unwrap_or(self.tokens.len() as u32);
         at(step as usize)..at(step as usize + 1)
     }
 
-    pub fn token(&self, place: u32) -> Option<&Token> {
+    pub(crate) fn token(&self, place: u32) -> Option<&Token> {
         self.tokens.get(place as usize)
     }
 
     /// What it costs if the tokens of one step from `from` up to `to` are missing.
-    pub fn missing(&self, from: u32, to: u32) -> f32 {
+    pub(crate) fn missing(&self, from: u32, to: u32) -> f32 {
         let tokens = self.tokens.get(from as usize..to.max(from) as usize).unwrap_or_default();
         tokens.iter().filter(|token| !token.is_optional).count() as f32 * SKIP_TOKEN
     }
 
     /// What it costs if nothing stands for the steps from `from` up to `to`.
-    pub fn skip(&self, from: u32, to: u32) -> f32 {
+    pub(crate) fn skip(&self, from: u32, to: u32) -> f32 {
         let at = |i: u32| self.skipped.get(i as usize).copied().unwrap_or(0.0);
         let sum = (at(to) - at(from)).max(0.0) as f32;
         sum.min(DEAR_SKIP) + (sum - DEAR_SKIP).max(0.0) * CHEAPER

@@ -21,14 +21,14 @@ const MAX_BYTES: u64 = 1 << 16;
 
 /// The class of each parameter of the evidence.
 #[derive(Debug)]
-pub struct Classes {
+pub(crate) struct Classes {
     /// By [`ParameterId`].
     classes: Vec<u32>,
 }
 
 impl Classes {
     /// `archive` holds weights whose content the evidence does not tell.
-    pub fn new(evidence: &Evidence, archive: Option<&Archive>) -> Self {
+    pub(crate) fn new(evidence: &Evidence, archive: Option<&Archive>) -> Self {
         let mut contents = vec![None; evidence.parameters.len()];
         for (id, fact) in evidence.parameters.iter() {
             if let (Some(slot), Some(sum), Some(dtype)) =
@@ -53,12 +53,12 @@ impl Classes {
         Classes { classes: contents.iter().enumerate().map(class).collect() }
     }
 
-    pub fn of(&self, parameter: ParameterId) -> Option<u32> {
+    pub(crate) fn of(&self, parameter: ParameterId) -> Option<u32> {
         self.classes.get(parameter.0 as usize).copied()
     }
 
     /// The class that a value of the graph is of, if it is a parameter.
-    pub fn of_value(&self, context: &Context<'_>, value: ValueId) -> Option<u32> {
+    pub(crate) fn of_value(&self, context: &Context<'_>, value: ValueId) -> Option<u32> {
         // Several parameters that a value may be have one content.
         self.of(*context.anchors.candidates(value).first()?)
     }

@@ -21,10 +21,10 @@ use sample::Sample;
 const CHUNK: usize = 1 << 20;
 
 /// Element type and number of elements.
-pub type Size = (DType, u64);
+pub(super) type Size = (DType, u64);
 
 /// Parameters by their content.
-pub struct KnownContents<'e> {
+pub(super) struct KnownContents<'e> {
     evidence: &'e Evidence,
     /// Sizes of parameters that no name matched: only for these does the content matter.
     sizes: HashSet<Size>,
@@ -54,7 +54,11 @@ impl Fingerprints {
 
 impl<'e> KnownContents<'e> {
     /// Of the parameters that have one of the sizes in the graph and that of a parameter that is not among the `named`.
-    pub fn new(evidence: &'e Evidence, in_graph: &HashSet<Size>, named: &HashSet<ParameterId>) -> Self {
+    pub(super) fn new(
+        evidence: &'e Evidence,
+        in_graph: &HashSet<Size>,
+        named: &HashSet<ParameterId>,
+    ) -> Self {
         let unnamed = evidence.parameters.iter().filter(|(id, _)| !named.contains(id));
         let sizes = unnamed.filter_map(|(_, fact)| size_of(fact)).filter(|size| in_graph.contains(size));
         let captured = evidence.program.iter().flat_map(|archive| &archive.program.weights);
@@ -82,12 +86,12 @@ impl<'e> KnownContents<'e> {
     }
 
     /// Whether the content of a tensor of this size matters.
-    pub fn has_size(&self, size: Size) -> bool {
+    pub(super) fn has_size(&self, size: Size) -> bool {
         self.sizes.contains(&size)
     }
 
     /// The parameters with the content of one of them, itself included.
-    pub fn equal_to(&self, id: ParameterId) -> &[ParameterId] {
+    pub(super) fn equal_to(&self, id: ParameterId) -> &[ParameterId] {
         let equal = match self.samples.get(&id) {
             Some(sample) => self.by_sample.get(sample),
             None => {
@@ -99,7 +103,12 @@ impl<'e> KnownContents<'e> {
     }
 
     /// The parameters with the content of a tensor of the graph, which lies in `sources`.
-    pub fn equal_to_tensor(&self, tensor: Constant<'_>, size: Size, sources: &Sources) -> &[ParameterId] {
+    pub(super) fn equal_to_tensor(
+        &self,
+        tensor: Constant<'_>,
+        size: Size,
+        sources: &Sources,
+    ) -> &[ParameterId] {
         if let (Content::Stored(view), Some(_)) = (tensor.content, self.of_sampled.get(&size)) {
             let taken = [Sample::of(view, size.0, sources), Sample::of_transposed(view, size.0, sources)];
             let mut found = taken.iter().flatten().filter_map(|sample| self.by_sample.get(sample));

@@ -20,7 +20,7 @@ const WIDEST: usize = 16;
 
 /// Stands for all elements of a tensor, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sample {
+pub(super) struct Sample {
     dtype: DType,
     elements: u64,
     sum: u64,
@@ -29,12 +29,12 @@ pub struct Sample {
 impl Sample {
     /// Of the elements in the order in which the view has them; `None` if a sample would not tell them apart from
     /// others, or cannot be read.
-    pub fn of(view: &StridedView, dtype: DType, sources: &Sources) -> Option<Sample> {
+    pub(super) fn of(view: &StridedView, dtype: DType, sources: &Sources) -> Option<Sample> {
         take(view, dtype, sources, |place| place)
     }
 
     /// Of the elements of a matrix in the order that they have in its transpose.
-    pub fn of_transposed(view: &StridedView, dtype: DType, sources: &Sources) -> Option<Sample> {
+    pub(super) fn of_transposed(view: &StridedView, dtype: DType, sources: &Sources) -> Option<Sample> {
         let mut axes = view.sizes.iter().filter(|size| **size != 1);
         let (Some(&rows), Some(&columns), None) = (axes.next(), axes.next(), axes.next()) else {
             return None;

@@ -13,14 +13,14 @@ use modelexport_graph::{Module, ModuleId, ModuleTree};
 
 /// What a name told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     pub module: ModuleId,
     /// Every part was understood, and only this module can be meant.
     pub is_whole: bool,
 }
 
 /// Modules by what scopes call them.
-pub struct ScopeNames<'a> {
+pub(crate) struct ScopeNames<'a> {
     tree: &'a ModuleTree,
     /// See [`all_paths`]. Ids are of this tree, but for those of [`Found`].
     paths: &'a ModuleTree,
@@ -49,7 +49,7 @@ struct Scope {
 
 impl<'a> ScopeNames<'a> {
     /// `paths` are [`all_paths`] of `tree`.
-    pub fn new(tree: &'a ModuleTree, paths: &'a ModuleTree) -> Self {
+    pub(crate) fn new(tree: &'a ModuleTree, paths: &'a ModuleTree) -> Self {
         let (order, places) = places(paths);
         let mut by_name: HashMap<&str, Vec<ModuleId>> = HashMap::new();
         for id in order.into_iter().skip(1) {
@@ -65,7 +65,7 @@ impl<'a> ScopeNames<'a> {
     }
 
     /// The module that a node's name tells; `None` if the name has no scope.
-    pub fn module(&mut self, node_name: &str) -> Option<Found> {
+    pub(crate) fn module(&mut self, node_name: &str) -> Option<Found> {
         let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/').unwrap_or_default();
         if scope.is_empty() {
             return Some(Found { module: ModuleId::ROOT, is_whole: true });
@@ -89,7 +89,7 @@ impl<'a> ScopeNames<'a> {
 
     /// The first part of a node's scope that is no module of the tree, with what stands before it. The last part does
     /// not count, nor what follows an operator: tools add names of their own to those of nodes.
-    pub fn unknown_part<'n>(&self, node_name: &'n str) -> Option<&'n str> {
+    pub(crate) fn unknown_part<'n>(&self, node_name: &'n str) -> Option<&'n str> {
         let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/')?;
         let (inner, _last) = scope.rsplit_once('/')?;
         let mut modules = vec![ModuleId::ROOT];
@@ -166,7 +166,7 @@ impl<'a> ScopeNames<'a> {
 }
 
 /// A tree of all paths of the modules: one that the model holds under several is there as often.
-pub fn all_paths(tree: &ModuleTree) -> Cow<'_, ModuleTree> {
+pub(crate) fn all_paths(tree: &ModuleTree) -> Cow<'_, ModuleTree> {
     if tree.iter().all(|(_, module)| module.aliases.is_empty()) {
         return Cow::Borrowed(tree);
     }

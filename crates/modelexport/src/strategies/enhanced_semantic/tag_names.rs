@@ -10,18 +10,18 @@ use crate::rules::Rules;
 use crate::tags::{TagFormat, Tags};
 
 /// Tags of all policies that name one module each; made when the first node needs them.
-pub struct TagNames<'a> {
+pub(super) struct TagNames<'a> {
     evidence: &'a Evidence,
     by_tag: Option<HashMap<Name, ModuleId>>,
 }
 
 impl<'a> TagNames<'a> {
-    pub fn new(evidence: &'a Evidence) -> Self {
+    pub(super) fn new(evidence: &'a Evidence) -> Self {
         TagNames { evidence, by_tag: None }
     }
 
     /// The module that a tag names, or the nearest above that one of its beginnings names.
-    pub fn module(&mut self, tag: &str) -> Option<ModuleId> {
+    pub(super) fn module(&mut self, tag: &str) -> Option<ModuleId> {
         let by_tag = self.by_tag.get_or_insert_with(|| collect(self.evidence));
         let mut tag = tag;
         while !tag.is_empty() {

@@ -55,11 +55,11 @@ impl Calls {
         self.first.get(module.0 as usize).copied().unwrap_or(Scopes::ROOT)
     }
 
-    pub fn module(&self, call: ScopeId) -> ModuleId {
+    pub(crate) fn module(&self, call: ScopeId) -> ModuleId {
         self.entry(call).map_or(ModuleId::ROOT, |entry| entry.module)
     }
 
-    pub fn parent(&self, call: ScopeId) -> ScopeId {
+    pub(crate) fn parent(&self, call: ScopeId) -> ScopeId {
         self.entry(call).map_or(Scopes::ROOT, |entry| entry.parent)
     }
 

@@ -48,7 +48,7 @@ pub fn from_onnx(mut model: Model, sidecar: Option<Sidecar>) -> Option<Evidence>
 }
 
 /// The same of a graph whose nodes are placed: `calls` are their places.
-pub fn from_placed(
+pub(super) fn from_placed(
     graph: GraphView,
     calls: Vec<Option<ScopeId>>,
     found: Hierarchy,

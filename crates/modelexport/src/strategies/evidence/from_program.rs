@@ -13,7 +13,7 @@ use crate::Error;
 
 /// `read_again` gives the archive once more, for the rare program that cannot be made free of mutation: a copy to fall
 /// back on would double the memory of every other.
-pub fn from_program(
+pub(super) fn from_program(
     mut archive: Archive,
     read_again: &dyn Fn() -> Result<Archive, Error>,
 ) -> Result<Evidence, Error> {

@@ -9,7 +9,7 @@ use modelexport_io::sidecar::Sidecar;
 use super::super::fit::is_product;
 use super::{Evidence, EvidenceFormat, Original, ParameterFact};
 
-pub fn from_sidecar(sidecar: Sidecar) -> Evidence {
+pub(crate) fn from_sidecar(sidecar: Sidecar) -> Evidence {
     let mut tree = ModuleTree::new();
     for entry in &sidecar.modules {
         let id = tree.insert(&entry.path);

@@ -8,7 +8,7 @@ use super::super::align::from_trace::from_trace as steps_of;
 use super::super::align::weights::Classes;
 use super::{Evidence, EvidenceFormat, OpFact, ParameterFact, ParameterId, sorted_dims};
 
-pub fn from_trace(trace: Trace) -> Evidence {
+pub(super) fn from_trace(trace: Trace) -> Evidence {
     let (tree, ids) = modules(&trace);
     let (scopes, call_scopes) = calls(&trace, &ids);
     let mut evidence = Evidence::new(EvidenceFormat::Trace, tree, scopes);

@@ -25,7 +25,7 @@ pub use calls::Calls;
 pub(crate) use from_onnx::from_hierarchy;
 pub use from_onnx::{from_itself, from_onnx as of_tagged};
 pub use from_scopes::from_scopes;
-pub use from_sidecar::from_sidecar as of_sidecar;
+pub(crate) use from_sidecar::from_sidecar as of_sidecar;
 pub use load::load;
 pub use parameters::{ParameterFact, ParameterId, Parameters, sorted_dims};
 
@@ -36,6 +36,7 @@ pub enum EvidenceFormat {
     Trace,
     /// A captured program (`.pt2`).
     Program,
+    /// A sidecar.
     Sidecar,
     /// An ONNX file whose nodes say where they come from.
     Onnx,
@@ -44,6 +45,7 @@ pub enum EvidenceFormat {
 }
 
 impl EvidenceFormat {
+    /// The name in messages and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             EvidenceFormat::Trace => "trace",
@@ -58,11 +60,12 @@ impl EvidenceFormat {
 /// Everything that strategies may use besides the graph.
 #[derive(Debug)]
 pub struct Evidence {
+    /// What kind of file it came from.
     pub format: EvidenceFormat,
-    pub modules: ModuleTree,
-    pub scopes: Scopes,
+    pub(crate) modules: ModuleTree,
+    pub(crate) scopes: Scopes,
     calls: Calls,
-    pub parameters: Parameters,
+    pub(crate) parameters: Parameters,
     /// The operators of the model in the order of execution; empty if the evidence does not tell them.
     pub ops: Vec<OpFact>,
     /// The operators of a forward pass, or the nodes of a captured program, as steps for strategies that align them.
@@ -75,7 +78,7 @@ pub struct Evidence {
     pub policy: Option<sidecar::Policy>,
     /// The tags, if the evidence tells only these: there are no paths and classes to make others from.
     pub tags_only: Option<Tags>,
-    pub torch_version: Option<String>,
+    pub(crate) torch_version: Option<String>,
 }
 
 /// One operator that ran and made a tensor.
@@ -83,7 +86,7 @@ pub struct Evidence {
 pub struct OpFact {
     /// What ran: an ATen operator, or an ONNX one where the evidence is an ONNX file.
     pub target: Name,
-    pub call: ScopeId,
+    pub(crate) call: ScopeId,
     /// The parameters that it read.
     pub parameters: Vec<ParameterId>,
 }
@@ -114,7 +117,7 @@ impl Original {
 /// The graph of a file that was tagged before.
 #[derive(Debug)]
 pub struct OriginalGraph {
-    pub view: GraphView,
+    pub(crate) view: GraphView,
     /// By [`NodeId`].
     calls: Vec<Option<ScopeId>>,
     /// By text: the only node of that name.
@@ -136,7 +139,7 @@ impl OriginalGraph {
         OriginalGraph { view, calls, by_name }
     }
 
-    pub fn call(&self, id: NodeId) -> Option<ScopeId> {
+    pub(crate) fn call(&self, id: NodeId) -> Option<ScopeId> {
         self.calls.get(id.0 as usize).copied().flatten()
     }
 
@@ -176,7 +179,7 @@ impl Evidence {
         self.original = None;
     }
 
-    pub fn calls(&self) -> &Calls {
+    pub(crate) fn calls(&self) -> &Calls {
         &self.calls
     }
 

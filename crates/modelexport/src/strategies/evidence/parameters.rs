@@ -16,8 +16,8 @@ pub struct ParameterFact {
     pub owner: ModuleId,
     /// The calls that read it, in their order; empty if the evidence does not say.
     pub readers: Vec<ScopeId>,
-    pub dtype: Option<DType>,
-    pub elements: u64,
+    pub(crate) dtype: Option<DType>,
+    pub(crate) elements: u64,
     /// Its dimensions, the smallest first; `None` if the evidence does not say.
     pub sorted_dims: Option<Vec<u64>>,
     /// See [`modelexport_io::fingerprint`]; `None` if it was not taken (yet).
@@ -32,7 +32,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    pub fn add(&mut self, fact: ParameterFact) -> ParameterId {
+    pub(crate) fn add(&mut self, fact: ParameterFact) -> ParameterId {
         let id = ParameterId(self.facts.len() as u32);
         self.by_name.entry(fact.name.clone()).or_insert(id);
         self.facts.push(fact);
@@ -52,27 +52,27 @@ impl Parameters {
         }
     }
 
-    pub fn find(&self, name: &str) -> Option<ParameterId> {
+    pub(crate) fn find(&self, name: &str) -> Option<ParameterId> {
         self.by_name.get(name).copied()
     }
 
-    pub fn get(&self, id: ParameterId) -> Option<&ParameterFact> {
+    pub(crate) fn get(&self, id: ParameterId) -> Option<&ParameterFact> {
         self.facts.get(id.0 as usize)
     }
 
-    pub fn get_mut(&mut self, id: ParameterId) -> Option<&mut ParameterFact> {
+    pub(crate) fn get_mut(&mut self, id: ParameterId) -> Option<&mut ParameterFact> {
         self.facts.get_mut(id.0 as usize)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (ParameterId, &ParameterFact)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ParameterId, &ParameterFact)> + '_ {
         self.facts.iter().enumerate().map(|(i, fact)| (ParameterId(i as u32), fact))
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.facts.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 }

@@ -12,7 +12,7 @@ use super::pieces;
 
 /// How a tensor of the evidence was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub(super) enum Found {
     Name,
     Content,
     Shape,
@@ -21,7 +21,7 @@ pub enum Found {
 }
 
 #[derive(Debug)]
-pub struct Accounts {
+pub(super) struct Accounts {
     /// By tensor of the evidence.
     pub found: Vec<Option<Found>>,
     /// By constant of the graph: the tensor that it is, if only one can be meant.
@@ -33,7 +33,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    pub fn new(
+    pub(super) fn new(
         graph: &GraphView,
         evidence: &Evidence,
         anchors: &Anchors,
@@ -247,7 +247,7 @@ impl Accounts {
 }
 
 /// The tensor whose name `name` begins with: tools make `weight_quantized` and `weight_scale` from `weight`.
-pub fn beginning(name: &str, expected: &Expected, evidence: &Evidence) -> Option<u32> {
+pub(super) fn beginning(name: &str, expected: &Expected, evidence: &Evidence) -> Option<u32> {
     let mut name = name;
     loop {
         name = name.rsplit_once('_').map(|(beginning, _)| beginning)?;

@@ -58,13 +58,13 @@ const PRODUCTS: &[&str] = &[
 ];
 
 /// Whether an operator multiplies data by a weight.
-pub fn is_product(operator: &str) -> bool {
+pub(crate) fn is_product(operator: &str) -> bool {
     PRODUCTS.contains(&operator)
 }
 
 /// What the evidence allows.
 #[derive(Debug, Default)]
-pub struct Allowed {
+pub(super) struct Allowed {
     /// By place in [`KINDS`].
     counts: Vec<u64>,
     /// Operators of the model that a graph has to show, with ONNX operators that stand for them.
@@ -79,19 +79,19 @@ pub struct Allowed {
 
 impl Allowed {
     /// Evidence that tells nothing of operators.
-    pub fn anything() -> Self {
+    pub(super) fn anything() -> Self {
         Allowed { is_open: true, ..Allowed::default() }
     }
 
     /// From ONNX operators and how often they occur.
-    pub fn from_operators(operators: &HashMap<Name, u64>) -> Self {
+    pub(super) fn from_operators(operators: &HashMap<Name, u64>) -> Self {
         let count = |names: &[&str]| names.iter().filter_map(|name| operators.get(*name)).sum();
         let counts = KINDS.iter().map(|kind| count(kind.makers)).collect();
         Allowed { counts, products: count(PRODUCTS), ..Allowed::default() }
     }
 
     /// From the operators of a forward pass.
-    pub fn from_run(prepared: &Prepared<'_>) -> Self {
+    pub(super) fn from_run(prepared: &Prepared<'_>) -> Self {
         let mut allowed = Allowed { counts: vec![0; KINDS.len()], ..Allowed::default() };
         let run = prepared.reference;
         let mut most_of: HashMap<u32, Vec<u64>> = HashMap::new();
@@ -128,7 +128,7 @@ impl Allowed {
     }
 
     /// What in `graph` is not allowed, in words. `has_packed`: a tool made one weight of several.
-    pub fn violations(&self, graph: &GraphView, flow: &Flow, has_packed: bool) -> Vec<String> {
+    pub(super) fn violations(&self, graph: &GraphView, flow: &Flow, has_packed: bool) -> Vec<String> {
         let mut found = Vec::new();
         if self.is_open {
             return found;

@@ -16,7 +16,7 @@ use super::flow::{Flow, Uses};
 
 /// Where a tensor is read: the first and the last place in the order of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     pub first: u32,
     pub last: u32,
 }
@@ -30,7 +30,7 @@ impl Span {
 
 /// A tensor that the evidence knows.
 #[derive(Clone, Debug)]
-pub struct Tensor {
+pub(super) struct Tensor {
     pub name: Name,
     pub elements: u64,
     /// See [`sorted_dims`]; `None` if the evidence does not say.
@@ -49,7 +49,7 @@ pub struct Tensor {
 }
 
 #[derive(Debug, Default)]
-pub struct Expected {
+pub(super) struct Expected {
     pub tensors: Vec<Tensor>,
     /// Of the tensors of a graph.
     by_name: HashMap<Name, u32>,
@@ -63,7 +63,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    pub fn new(evidence: &Evidence) -> Self {
+    pub(super) fn new(evidence: &Evidence) -> Self {
         let original = evidence.original.as_ref().and_then(|original| original.graph.as_ref());
         match (&evidence.run, original) {
             (Some(run), _) => from_run(evidence, run),
@@ -73,7 +73,7 @@ impl Expected {
     }
 
     /// The tensor of this name; `evidence` is what this was made from.
-    pub fn find(&self, name: &str, evidence: &Evidence) -> Option<u32> {
+    pub(super) fn find(&self, name: &str, evidence: &Evidence) -> Option<u32> {
         match self.by_name.is_empty() {
             true => evidence.parameters.find(name).map(|id| id.0),
             false => self.by_name.get(name).copied(),

@@ -27,12 +27,12 @@ const MAX_MOVES: usize = 6;
 
 /// By node: whether it depends on no input of the model.
 #[derive(Debug)]
-pub struct Flow {
+pub(super) struct Flow {
     fixed: Vec<bool>,
 }
 
 impl Flow {
-    pub fn new(graph: &GraphView) -> Self {
+    pub(super) fn new(graph: &GraphView) -> Self {
         let mut flow = Flow { fixed: Vec::with_capacity(graph.len()) };
         for (id, entry) in graph.nodes() {
             let is_inner = entry.holder().is_some() || entry.function().is_some();
@@ -44,12 +44,12 @@ impl Flow {
         flow
     }
 
-    pub fn is_fixed(&self, node: NodeId) -> bool {
+    pub(super) fn is_fixed(&self, node: NodeId) -> bool {
         self.fixed.get(node.0 as usize).copied().unwrap_or(false)
     }
 
     /// Whether a node gives a constant in another layout or type.
-    pub fn is_move(&self, graph: &GraphView, node: NodeId) -> bool {
+    pub(super) fn is_move(&self, graph: &GraphView, node: NodeId) -> bool {
         MOVES.contains(&graph.operator(node))
     }
 
@@ -62,7 +62,7 @@ impl Flow {
     }
 
     /// The nodes that read a constant together with data, through nodes that only move it, and at which input.
-    pub fn readers(&self, graph: &GraphView, value: ValueId) -> Vec<(NodeId, usize)> {
+    pub(super) fn readers(&self, graph: &GraphView, value: ValueId) -> Vec<(NodeId, usize)> {
         let mut found = Vec::new();
         let mut front = vec![value];
         for _ in 0..MAX_MOVES {
@@ -88,7 +88,7 @@ impl Flow {
 
 /// What data does with a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
+pub(super) struct Uses {
     /// Data is multiplied by it.
     pub product: bool,
     /// Data is looked up in it.
@@ -97,7 +97,7 @@ pub struct Uses {
 
 impl Uses {
     /// Notes that an operator reads the constant at this place.
-    pub fn add(&mut self, operator: &str, slot: usize) {
+    pub(super) fn add(&mut self, operator: &str, slot: usize) {
         match operator {
             "MatMul" | "Gemm" | "FusedMatMul" | "FusedGemm" | "MatMulInteger" | "TransposeMatMul"
             | "Einsum" => {
@@ -121,13 +121,13 @@ impl Uses {
         }
     }
 
-    pub fn merge(&mut self, other: Uses) {
+    pub(super) fn merge(&mut self, other: Uses) {
         self.product |= other.product;
         self.lookup |= other.lookup;
     }
 
     /// It is a weight, not a number that an exporter computed.
-    pub fn is_weight(self) -> bool {
+    pub(super) fn is_weight(self) -> bool {
         self.product || self.lookup
     }
 }

@@ -9,7 +9,7 @@ use super::flow::{Flow, Uses};
 
 /// A constant of the graph that data meets.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub(super) struct Held {
     pub value: ValueId,
     pub elements: u64,
     /// See [`sorted_dims`].
@@ -24,13 +24,13 @@ pub struct Held {
 
 impl Held {
     /// A number that may have been trained, or was made from one that was.
-    pub fn is_number(&self) -> bool {
+    pub(super) fn is_number(&self) -> bool {
         self.dtype.is_some_and(|dtype| dtype.is_float() || dtype.bits().is_some_and(|bits| bits <= 8))
     }
 }
 
 /// All constants of a graph that may be parameters.
-pub fn held(graph: &GraphView, flow: &Flow) -> Vec<Held> {
+pub(super) fn held(graph: &GraphView, flow: &Flow) -> Vec<Held> {
     let constants = graph.values().filter_map(|(id, entry)| {
         let tensor = graph.constant(id)?;
         let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();

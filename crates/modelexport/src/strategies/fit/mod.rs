@@ -27,7 +27,7 @@ use held::{Held, held};
 use modules::Claims;
 
 /// Below this evidence is refused.
-pub const THRESHOLD: f64 = 0.75;
+pub(crate) const THRESHOLD: f64 = 0.75;
 
 /// Domain of onnxruntime's operators over channels in blocks, for which it pads filters.
 const BLOCKED_CHANNELS: &str = "com.microsoft.nchwc";
@@ -36,7 +36,7 @@ const BLOCKED_CHANNELS: &str = "com.microsoft.nchwc";
 const MAX_TOLD: usize = 8;
 
 /// Measures how well the evidence of `context` fits its graph, whose nodes were placed by it.
-pub fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
+pub(crate) fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     let Context { graph, evidence, anchors, .. } = *context;
     let (expected, flow) = (Expected::new(evidence), Flow::new(graph));
     let held = held(graph, &flow);

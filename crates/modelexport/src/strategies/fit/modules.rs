@@ -7,7 +7,7 @@ use super::super::{Context, Evidence};
 
 /// What a file says of modules.
 #[derive(Debug, Default)]
-pub struct Claims {
+pub(super) struct Claims {
     /// Those of them that the evidence does not have.
     unknown: Vec<String>,
     /// Modules that have another class in the evidence: path, class in the file, class in the evidence.
@@ -15,7 +15,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    pub fn new(context: &Context<'_>) -> Self {
+    pub(super) fn new(context: &Context<'_>) -> Self {
         let mut claims = Claims::default();
         if context.evidence.tags_only.is_some() {
             return claims;
@@ -26,7 +26,7 @@ impl Claims {
     }
 
     /// What of it the evidence contradicts, in words.
-    pub fn contradictions(&self) -> impl Iterator<Item = String> + '_ {
+    pub(super) fn contradictions(&self) -> impl Iterator<Item = String> + '_ {
         let unknown = self
             .unknown
             .iter()
@@ -80,7 +80,7 @@ fn class_name(class: &str) -> &str {
 /// The module that a name of an initializer says holds it, if the evidence does not have it, or has it as a module of
 /// torch.nn without parameters: an `Identity` in the place of a norm, which a captured program may not give a class.
 /// Names that exporters and tools make are no paths of attributes.
-pub fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
+pub(super) fn unknown_owner<'n>(name: &'n str, evidence: &Evidence) -> Option<&'n str> {
     let (module, attribute) = name.rsplit_once('.')?;
     let is_word =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

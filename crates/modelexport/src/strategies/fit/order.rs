@@ -11,11 +11,16 @@ use super::held::Held;
 const MAX_BEFORE: usize = 12;
 
 /// Two tensors of the evidence, of which the graph reads the first on the way to the second, and the model after it.
-pub type Turned = (u32, u32);
+pub(super) type Turned = (u32, u32);
 
 /// The pairs of parameters, one right after the other on a way through the graph, that the model reads the other way
 /// round.
-pub fn turned(graph: &GraphView, expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec<Turned> {
+pub(super) fn turned(
+    graph: &GraphView,
+    expected: &Expected,
+    held: &[Held],
+    accounts: &Accounts,
+) -> Vec<Turned> {
     let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
     // A tensor that several nodes read may stand for several of equal content.
     for (one, meant) in held.iter().zip(&accounts.meant).filter(|(one, _)| one.readers == 1) {

@@ -13,7 +13,7 @@ const MAX_PACKED: u64 = 8;
 
 /// Tensors that have the elements of `one` together: some that follow each other and have the same rank, or so many of
 /// one size that follow each other, those of one module first.
-pub fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+pub(super) fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
     if one.rank > 3 {
         return None;
     }
@@ -68,7 +68,7 @@ const MAX_GROWTH: u64 = 32;
 
 /// Weights of convolutions whose channels were padded to full blocks: pairs of a tensor and a constant, as many as can be
 /// made.
-pub fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize)> {
+pub(super) fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize)> {
     let fits = |tensor: &Tensor, one: &Held| match &tensor.dims {
         Some(dims) => is_padded(dims, &one.dims),
         None => (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
@@ -136,7 +136,7 @@ fn is_padded(before: &[u64], after: &[u64]) -> bool {
 }
 
 /// Constants of one size into which a tensor was cut.
-pub fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Vec<usize>> {
+pub(super) fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Vec<usize>> {
     let size = |at: &usize| held.get(*at).map_or(0, |one| one.elements);
     open.iter().find_map(|first| {
         let count = tensor.elements.checked_div(size(first))?;

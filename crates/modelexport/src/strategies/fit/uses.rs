@@ -8,7 +8,7 @@ use super::flow::Uses;
 use super::held::Held;
 
 /// Parameters that the graph uses in another way than the model, in words.
-pub fn differing(expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec<String> {
+pub(super) fn differing(expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec<String> {
     let mut uses: Vec<Option<Uses>> = vec![None; expected.tensors.len()];
     let mut loose: HashSet<&[u64]> = HashSet::new();
     for (one, meant) in held.iter().zip(&accounts.meant) {

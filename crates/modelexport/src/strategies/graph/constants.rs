@@ -7,11 +7,11 @@ use super::super::lists::Lists;
 
 /// Index into [`Constants`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConstantId(u32);
+pub(crate) struct ConstantId(u32);
 
 /// Tensors in one piece of memory each for their dimensions and their bytes.
 #[derive(Debug, Default)]
-pub struct Constants {
+pub(super) struct Constants {
     types: Vec<Option<DType>>,
     dims: Lists<i64>,
     contents: Vec<Place>,
@@ -45,7 +45,7 @@ pub enum Content<'g> {
 }
 
 impl Constants {
-    pub fn add(&mut self, tensor: &Tensor) -> ConstantId {
+    pub(super) fn add(&mut self, tensor: &Tensor) -> ConstantId {
         let id = ConstantId(self.types.len() as u32);
         self.types.push(tensor.dtype());
         self.dims.push(tensor.dims.iter().copied());
@@ -63,7 +63,7 @@ impl Constants {
         id
     }
 
-    pub fn get(&self, ConstantId(id): ConstantId) -> Option<Constant<'_>> {
+    pub(super) fn get(&self, ConstantId(id): ConstantId) -> Option<Constant<'_>> {
         let content = match *self.contents.get(id as usize)? {
             Place::Bytes { end, length } => Content::Bytes(self.bytes.get(end - length as usize..end)?),
             Place::View(view) => Content::Stored(self.views.get(view as usize)?),

@@ -19,8 +19,8 @@ use modelexport_io::onnx::NodeKey;
 use super::facts::{Fact, FactId, Facts};
 pub use build::GraphBuilder;
 use constants::Constants;
-pub use constants::{Constant, ConstantId, Content};
-pub use texts::{TextId, Texts};
+pub(crate) use constants::{Constant, ConstantId, Content};
+pub(crate) use texts::{TextId, Texts};
 
 /// Index into the nodes of a [`GraphView`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ const NONE: u32 = u32::MAX;
 
 /// A node with its place.
 #[derive(Clone, Copy, Debug)]
-pub struct NodeEntry {
+pub(crate) struct NodeEntry {
     pub name: TextId,
     pub op_type: TextId,
     pub domain: TextId,
@@ -49,19 +49,19 @@ pub struct NodeEntry {
 
 impl NodeEntry {
     /// The function of the model that it lies in.
-    pub fn function(&self) -> Option<usize> {
+    pub(crate) fn function(&self) -> Option<usize> {
         (self.function != NONE).then_some(self.function as usize)
     }
 
     /// The node in whose subgraph this one lies.
-    pub fn holder(&self) -> Option<NodeId> {
+    pub(crate) fn holder(&self) -> Option<NodeId> {
         (self.holder != NONE).then_some(NodeId(self.holder))
     }
 }
 
 /// A value with its place.
 #[derive(Clone, Copy, Debug)]
-pub struct ValueEntry {
+pub(crate) struct ValueEntry {
     pub name: TextId,
     pub kind: ValueKind,
     info: Info,
@@ -69,7 +69,7 @@ pub struct ValueEntry {
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum ValueKind {
+pub(crate) enum ValueKind {
     /// An input of the main graph, of a subgraph or of a function.
     Input,
     Initializer(ConstantId),
@@ -133,35 +133,32 @@ pub struct GraphView {
 }
 
 impl GraphView {
+    /// The graph of `model`, prepared for lookups.
     pub fn new(model: &Model) -> Self {
         GraphBuilder::of_model(model)
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
-    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+    pub(crate) fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &NodeEntry)> + '_ {
+    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (NodeId, &NodeEntry)> + '_ {
         self.nodes.iter().enumerate().map(|(i, entry)| (NodeId(i as u32), entry))
     }
 
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = (ValueId, &ValueEntry)> + '_ {
+    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = (ValueId, &ValueEntry)> + '_ {
         self.values.iter().enumerate().map(|(i, entry)| (ValueId(i as u32), entry))
     }
 
-    pub fn value_count(&self) -> usize {
+    pub(crate) fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    pub fn entry(&self, id: NodeId) -> Option<&NodeEntry> {
+    pub(crate) fn entry(&self, id: NodeId) -> Option<&NodeEntry> {
         self.nodes.get(id.0 as usize)
     }
 
@@ -193,15 +190,15 @@ impl GraphView {
         self.callers.len()
     }
 
-    pub fn text(&self, id: TextId) -> &str {
+    pub(crate) fn text(&self, id: TextId) -> &str {
         self.texts.get(id)
     }
 
-    pub fn find_text(&self, text: &str) -> Option<TextId> {
+    pub(crate) fn find_text(&self, text: &str) -> Option<TextId> {
         self.texts.find(text)
     }
 
-    pub fn text_count(&self) -> usize {
+    pub(crate) fn text_count(&self) -> usize {
         self.texts.count()
     }
 
@@ -210,10 +207,11 @@ impl GraphView {
         self.entry(id).map_or("", |entry| self.text(entry.op_type))
     }
 
-    pub fn domain(&self, id: NodeId) -> &str {
+    pub(crate) fn domain(&self, id: NodeId) -> &str {
         self.entry(id).map_or("", |entry| self.text(entry.domain))
     }
 
+    /// The name of a node.
     pub fn name(&self, id: NodeId) -> &str {
         self.entry(id).map_or("", |entry| self.text(entry.name))
     }
@@ -228,11 +226,11 @@ impl GraphView {
         self.classes.list.iter().map(|(path, class)| (self.text(*path), self.text(*class)))
     }
 
-    pub fn value(&self, id: ValueId) -> Option<&ValueEntry> {
+    pub(crate) fn value(&self, id: ValueId) -> Option<&ValueEntry> {
         self.values.get(id.0 as usize)
     }
 
-    pub fn value_name(&self, id: ValueId) -> &str {
+    pub(crate) fn value_name(&self, id: ValueId) -> &str {
         self.value(id).map_or("", |value| self.text(value.name))
     }
 
@@ -279,7 +277,7 @@ impl GraphView {
         self.input_slots(id).flatten()
     }
 
-    pub fn outputs(&self, id: NodeId) -> &[ValueId] {
+    pub(crate) fn outputs(&self, id: NodeId) -> &[ValueId] {
         slice(&self.outputs, self.range(id, |entry| entry.outputs_end))
     }
 
@@ -296,7 +294,7 @@ impl GraphView {
         slice(&self.readers, start..end_of(id.0 as usize))
     }
 
-    pub fn producer(&self, id: ValueId) -> Option<NodeId> {
+    pub(crate) fn producer(&self, id: ValueId) -> Option<NodeId> {
         match self.value(id)?.kind {
             ValueKind::Result(node) => Some(node),
             _ => None,

@@ -15,7 +15,7 @@ impl TextId {
 
 /// Texts by number. Number 0 is the empty one.
 #[derive(Debug)]
-pub struct Texts {
+pub(crate) struct Texts {
     text: String,
     /// By text: where it ends. It begins where the one before ends.
     ends: Vec<usize>,
@@ -37,7 +37,7 @@ impl Default for Texts {
 }
 
 impl Texts {
-    pub fn add(&mut self, text: &str) -> TextId {
+    pub(crate) fn add(&mut self, text: &str) -> TextId {
         if let Some(known) = self.find(text) {
             return known;
         }
@@ -49,22 +49,22 @@ impl Texts {
         TextId(id)
     }
 
-    pub fn find(&self, text: &str) -> Option<TextId> {
+    pub(crate) fn find(&self, text: &str) -> Option<TextId> {
         let is_it = |&id: &u32| get(&self.text, &self.ends, id) == text;
         self.ids.find(self.hasher.hash_one(text), is_it).map(|&id| TextId(id))
     }
 
-    pub fn get(&self, id: TextId) -> &str {
+    pub(crate) fn get(&self, id: TextId) -> &str {
         get(&self.text, &self.ends, id.0)
     }
 
     /// How many there are, the empty one included.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.ends.len()
     }
 
     /// Gives back memory that was taken for more texts.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }

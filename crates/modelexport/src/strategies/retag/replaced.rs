@@ -11,7 +11,7 @@ const MOST_MEMBERS: usize = 256;
 const SIZE_OPERATORS: [&str; 2] = ["Shape", "Size"];
 
 /// What is gone from the original.
-pub struct Replaced<'a> {
+pub(super) struct Replaced<'a> {
     original: &'a GraphView,
     /// By [`ValueId`] of the original: the new file has it, too.
     survives: Vec<bool>,
@@ -22,7 +22,7 @@ pub struct Replaced<'a> {
 
 impl<'a> Replaced<'a> {
     /// `surviving` are the values of the original that the new file has, too.
-    pub fn new(original: &'a GraphView, surviving: impl Iterator<Item = ValueId>) -> Self {
+    pub(super) fn new(original: &'a GraphView, surviving: impl Iterator<Item = ValueId>) -> Self {
         let mut survives = vec![false; original.value_count()];
         for id in surviving {
             if let Some(survives) = survives.get_mut(id.0 as usize) {
@@ -43,7 +43,7 @@ impl<'a> Replaced<'a> {
     }
 
     /// `makers`, and the nodes before them whose results are gone.
-    pub fn members(&self, makers: &[NodeId]) -> Vec<NodeId> {
+    pub(super) fn members(&self, makers: &[NodeId]) -> Vec<NodeId> {
         let mut members: Vec<NodeId> = Vec::new();
         let mut seen: HashSet<NodeId> = makers.iter().copied().collect();
         let mut next: Vec<NodeId> = makers.to_vec();

@@ -11,7 +11,7 @@ use crate::strategies::graph::{NodeId, ValueId};
 use crate::strategies::parameters::LEAST_ELEMENTS;
 
 /// The operators that a node may stand for, in order.
-pub struct Candidates {
+pub(super) struct Candidates {
     pub ops: Vec<usize>,
     /// The node reads a parameter under its own name.
     is_named: bool,
@@ -22,7 +22,7 @@ pub struct Candidates {
 impl Candidates {
     /// The operator that a node stands for which began as `op`. Where a parameter kept its name, but the operators
     /// right behind read parameters that are gone, these were merged into the node, and it is named after the last.
-    pub fn settle(&self, context: &Context<'_>, op: usize) -> usize {
+    pub(super) fn settle(&self, context: &Context<'_>, op: usize) -> usize {
         let is_merged = |op: usize| {
             let parameters =
                 context.evidence.ops.get(op).map(|op| op.parameters.as_slice()).unwrap_or_default();
@@ -57,7 +57,7 @@ enum Shown {
 }
 
 /// Who reads which parameter.
-pub struct Readers<'a> {
+pub(super) struct Readers<'a> {
     context: &'a Context<'a>,
     ops: HashMap<ParameterId, Vec<usize>>,
     /// By ONNX operator and operator of the model. Nodes that read what was merged ask for the same ones again.
@@ -65,7 +65,7 @@ pub struct Readers<'a> {
 }
 
 impl<'a> Readers<'a> {
-    pub fn new(context: &'a Context<'a>) -> Self {
+    pub(super) fn new(context: &'a Context<'a>) -> Self {
         let mut ops: HashMap<ParameterId, Vec<usize>> = HashMap::new();
         for (i, op) in context.evidence.ops.iter().enumerate() {
             for &parameter in &op.parameters {
@@ -75,7 +75,7 @@ impl<'a> Readers<'a> {
         Readers { context, ops, shown: HashMap::new() }
     }
 
-    pub fn candidates(&mut self, node: NodeId) -> Candidates {
+    pub(super) fn candidates(&mut self, node: NodeId) -> Candidates {
         let context = self.context;
         let named = |value| context.evidence.parameters.find(context.graph.value_name(value));
         let is_named = context.graph.inputs(node).any(|value| named(value).is_some());

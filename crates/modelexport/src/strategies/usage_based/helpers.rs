@@ -23,7 +23,7 @@ struct Purpose {
 }
 
 /// Places constants and sizes that lead to placed nodes. `made` tells what nodes make.
-pub fn fill(context: &Context<'_>, made: &[Made], draft: &mut Draft) {
+pub(super) fn fill(context: &Context<'_>, made: &[Made], draft: &mut Draft) {
     let purposes = purposes(context, made, draft);
     let calls = context.evidence.calls();
     let mut before: Option<ScopeId> = None;

@@ -14,7 +14,7 @@ use crate::strategies::graph::NodeId;
 
 /// A node that stands for an operator.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub(super) struct Mark {
     /// Index into the computing nodes.
     pub place: usize,
     pub node: NodeId,
@@ -25,14 +25,14 @@ pub struct Mark {
 }
 
 /// What the reads of parameters tell.
-pub struct Marks {
+pub(super) struct Marks {
     /// In the order of the file and of the operators at once.
     pub in_order: Vec<Mark>,
     /// Nodes that are no marks, but that are known to lie in a call.
     pub others: Vec<(NodeId, ScopeId, f32)>,
 }
 
-pub fn marks(context: &Context<'_>, nodes: &[NodeId]) -> Marks {
+pub(super) fn marks(context: &Context<'_>, nodes: &[NodeId]) -> Marks {
     let mut readers = Readers::new(context);
     let candidates: Vec<Candidates> = nodes.iter().map(|&node| readers.candidates(node)).collect();
     let mark = |place: usize, first_op: usize, op: usize, confidence: f32| {

@@ -7,24 +7,24 @@ use crate::strategies::evidence::OpFact;
 
 /// An operator of the model, and what exporters make of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub(super) struct Step<'a> {
     pub call: ScopeId,
     target: &'a str,
     forms: Option<&'static Forms>,
 }
 
 impl<'a> Step<'a> {
-    pub fn new(op: &'a OpFact) -> Self {
+    pub(super) fn new(op: &'a OpFact) -> Self {
         Step { call: op.call, target: &op.target, forms: foreign_forms::find(&op.target) }
     }
 
     /// Whether exporters write nodes for it.
-    pub fn leaves_nodes(&self) -> bool {
+    pub(super) fn leaves_nodes(&self) -> bool {
         self.forms.is_none_or(|forms| forms.trace != Trace::None)
     }
 
     /// Whether the ONNX operator may stand for it, or for a part of it.
-    pub fn may_become(&self, operator: &str) -> bool {
+    pub(super) fn may_become(&self, operator: &str) -> bool {
         self.forms().any(|form| form.iter().any(|token| token.operators.contains(&operator)))
             || self.target == operator
             || foreign_forms::is_namesake(self.target, operator)
@@ -32,7 +32,7 @@ impl<'a> Step<'a> {
 
     /// Whether a node of `earlier` and then one of `later` may be two parts of it. What only moves elements is
     /// written as any number of nodes.
-    pub fn may_become_both(&self, earlier: &str, later: &str) -> bool {
+    pub(super) fn may_become_both(&self, earlier: &str, later: &str) -> bool {
         let stands_after = |form: &[Token]| {
             let first = form.iter().position(|token| token.operators.contains(&earlier));
             let rest = first.and_then(|first| form.get(first + 1..)).unwrap_or_default();

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use modelexport::strategies::Strategy;
 use modelexport_io::ErrorKind;
 
 use crate::failure::Failure;
@@ -10,10 +12,9 @@ use crate::failure::Failure;
 #[derive(Args, Default)]
 #[command(next_help_heading = "Live models")]
 pub struct LiveArguments {
-    /// How to export: native, or with torch's exporter and tags by htp, fx_graph, enhanced_semantic or usage_based
-    /// [default: native]
-    #[arg(long, value_name = "NAME")]
-    strategy: Option<RouteArgument>,
+    /// How to export: native, or with torch's exporter and tags by the strategy of this name [default: native]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(routes()))]
+    strategy: Option<String>,
 
     /// Which of torch's exporters the strategies other than native use [default: dynamo]
     #[arg(long, value_name = "NAME")]
@@ -48,14 +49,10 @@ pub struct LiveArguments {
     pub python: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum RouteArgument {
-    Native,
-    Htp,
-    FxGraph,
-    EnhancedSemantic,
-    UsageBased,
+/// The native export, and the strategies for files of torch's exporters.
+fn routes() -> impl Iterator<Item = &'static str> {
+    let strategies = Strategy::ALL.into_iter().filter(|strategy| strategy.live_evidence().is_some());
+    std::iter::once(super::NATIVE).chain(strategies.map(Strategy::name))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -65,14 +62,8 @@ enum ExporterArgument {
 }
 
 impl LiveArguments {
-    pub fn strategy(&self) -> &'static str {
-        match self.strategy {
-            None | Some(RouteArgument::Native) => super::NATIVE,
-            Some(RouteArgument::Htp) => "htp",
-            Some(RouteArgument::FxGraph) => "fx_graph",
-            Some(RouteArgument::EnhancedSemantic) => "enhanced_semantic",
-            Some(RouteArgument::UsageBased) => "usage_based",
-        }
+    pub fn strategy(&self) -> &str {
+        self.strategy.as_deref().unwrap_or(super::NATIVE)
     }
 
     pub fn exporter_given(&self) -> bool {
