@@ -1,4 +1,4 @@
-//! What can be wrong with a rules file.
+//! The errors of a rules file.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ pub enum Error {
     Open(#[from] source::Error),
     #[error("{}: cannot read the rules file: {source}", file.display())]
     Read { file: PathBuf, source: std::io::Error },
-    #[error("{}: a rules file has at most {limit} bytes", file.display())]
+    #[error("{}: the rules file has more than {limit} bytes", file.display())]
     TooLarge { file: PathBuf, limit: u64 },
-    #[error("{}: not UTF-8 from byte {offset} on", file.display())]
+    #[error("{}: not valid UTF-8 at byte {offset}", file.display())]
     NotUtf8 { file: PathBuf, offset: usize },
     /// Not TOML, or not the keys and types of a rules file.
     #[error("{}: line {line}, column {column}: {reason}", file.display())]
