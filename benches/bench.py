@@ -1,4 +1,4 @@
-"""Measures modelexport beside its peers and writes docs/benchmarks.md. Started by ./bench."""
+"""Measures modelexport and comparable tools and writes docs/benchmarks.md. Run by ./bench."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ def main() -> None:
         if unknown := [name for name in given if name not in known]:
             parser.error(f"{unknown[0]!r} is not one of {', '.join(known)}")
     is_quick = options.quick or options.smoke
-    # A quick run shows that everything works; its figures are not the published ones.
+    # A quick run only checks that everything works, so it does not replace the published report.
     target = options.output or (TARGET / "bench" / "quick.md" if is_quick else ROOT / "docs" / "benchmarks.md")
     work = TARGET / "bench"
     work.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,11 @@ def main() -> None:
         with_peers=not options.smoke,
     )
     began = time.monotonic()
-    report.text("# Benchmarks", f"Written by `./bench`. {machine()}")
+    report.text(
+        "# Benchmarks",
+        f"Written by `./bench` on {machine()}",
+        "Every verdict on a target is computed from the table above it.",
+    )
     if options.smoke:
         sections = [name for name in sections if name in ("start", "growth")]
     for name in sections:

@@ -143,13 +143,13 @@ def plant(path: str, folder: str) -> None:
         graph.value_info[0].type.tensor_type.shape.dim[0].dim_value = 7
 
     changes = {
-        "nothing": lambda _: None,
-        "another operator": operator,
-        "a node more": added,
+        "none": lambda _: None,
+        "a different operator": operator,
+        "an additional node": added,
         "an attribute": attribute,
-        "inputs swapped": wiring,
+        "swapped inputs": wiring,
         "a declared shape": shape,
-        "numbers of a weight": weight,
+        "values of a weight": weight,
         "the module of a node": tag,
         "the name of a node": rename,
     }

@@ -1,4 +1,4 @@
-"""The report: sections of text, tables, pictures beside it."""
+"""The report: sections of text and tables, with pictures beside it."""
 
 import contextlib
 import datetime
@@ -38,14 +38,14 @@ class Report:
 
 
 def machine() -> str:
-    """What was measured on and with."""
+    """The date, the machine and the versions of a run."""
     cpu = next(line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name"))
     memory = next(int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")) / (1 << 20)
     load = os.getloadavg()[0]
     compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     return (
         f"{datetime.date.today()}. {cpu}, {os.cpu_count()} processors, {memory:.0f} GiB of memory, "
-        f"{platform.system()} {platform.release()}; load {load:.1f} when it began. Python {platform.python_version()}, "
+        f"{platform.system()} {platform.release()}; load {load:.1f} at the start. Python {platform.python_version()}, "
         f"{', '.join(versions())}; {compiler}."
     )
 

@@ -1,7 +1,6 @@
-"""What is measured, section by section. Each writes its part of the report."""
+"""The measurements, section by section. Each function writes its section of the report."""
 
 import json
-import math
 import shutil
 import subprocess
 import sys
@@ -12,27 +11,39 @@ import measure
 import svg
 import synthetic
 from measure import Series, interleaved, ratio, ratio_text, seconds
+from regression import line, slope
 from report import Report
+from verdict import Target, verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = [sys.executable, ROOT / "benches" / "peers.py"]
 
 LARGE = 1 << 30
 
+# The cost of starting the command dominates below this size.
+LEAST_COMPARED_WITH_CP = 100e6
+
+EXPORT_AGAINST_CP = Target("1.2")
+TORCH_AGAINST_EXPORT = Target("10", at_least=True)
+START = Target("10 ms")
+ONNX_AGAINST_TAG = Target("30", at_least=True)
+NODES_AGAINST_TORCH = Target("1")
+RUN_TIME_AGAINST_TORCH = Target("1.05")
+
 
 @dataclass
 class Bench:
-    """One run: how thorough it is, and where things lie."""
+    """The settings of one run."""
 
     report: Report
     binary: Path
     work: Path
-    """Captures are kept here from run to run."""
+    """Captured archives are cached here between runs."""
     size: str
     """`full` or `quick`."""
     names: list[str]
     with_peers: bool = True
-    """Without torch, onnx and onnxruntime, only what modelexport does alone is measured."""
+    """Whether to compare with torch, onnx and onnxruntime."""
 
     @property
     def is_quick(self) -> bool:
@@ -43,7 +54,7 @@ class Bench:
         return self.work / "out"
 
     def captured(self, *names: str) -> list[Path]:
-        """Archives of models; those that are not there are made."""
+        """Archives of models. Captures those that are missing."""
         folder = self.work / self.size
         folder.mkdir(parents=True, exist_ok=True)
         missing = [name for name in names if not (folder / f"{name}.pt2").exists()]
@@ -54,14 +65,14 @@ class Bench:
         return [folder / f"{name}.pt2" for name in names]
 
     def torch_file(self, name: str) -> Path:
-        """What torch's exporter makes of an archive; kept from run to run."""
+        """The path of the file that torch's exporter writes from an archive; cached between runs."""
         return self.work / self.size / f"{name}.torch.onnx"
 
     def torch_command(self, name: str) -> list[str | Path]:
         return [*PEERS, "torch_program", *self.captured(name), self.torch_file(name)]
 
     def made_by_torch(self, name: str) -> Path | None:
-        """The same file, made if it is not there; nothing where torch cannot."""
+        """The same file, exported if it is missing. `None` if torch cannot export it."""
         if not self.torch_file(name).exists():
             try:
                 measure.run(self.torch_command(name), Series())
@@ -72,7 +83,7 @@ class Bench:
         return self.torch_file(name)
 
     def measures_torch(self, name: str) -> bool:
-        """In a quick run for the first model only."""
+        """Whether torch is measured for a model: in a quick run only for the first one."""
         return self.with_peers and (not self.is_quick or name == self.names[0])
 
     @property
@@ -88,7 +99,7 @@ class Bench:
 
 
 def warm(path: Path) -> None:
-    """Into the page cache, so that nobody pays for the disk first."""
+    """Reads a file into the page cache, so that the first command does not wait for the disk."""
     subprocess.run(["cat", path], stdout=subprocess.DEVNULL, check=True)
 
 
@@ -96,12 +107,14 @@ def export(bench: Bench) -> None:
     report = bench.report
     report.section(
         "Export of a .pt2",
-        "The whole command with its default options, against `cp` of the archive in turn, and against loading the program, "
-        "`torch.onnx.export` and saving, in a process of its own whose start and imports do not count. Archives are in the page cache. Export and `cp` "
-        "run twice each time and the second run counts, so that both find the memory as they leave it themselves. A ratio is the "
-        "median over neighbouring repetitions, with the smallest and the largest.",
+        "The command runs with default options. It is compared with `cp` of the archive, and with torch: loading the program, "
+        "`torch.onnx.export` and saving, without the start and the imports of Python. The commands run in turn, and archives are "
+        "in the page cache. In each repetition `export` and `cp` run twice and the second run counts, because the time of a "
+        "large copy depends on the memory that the previous command left. A ratio is the median over neighboring repetitions, "
+        "with the minimum and the maximum.",
     )
     rows, against_cp, against_torch = [], [], []
+    cp_cells, torch_cells = {}, {}
     for name, source in zip(bench.names, bench.captured(*bench.names), strict=True):
         warm(source)
         ours = [bench.binary, "export", source, "-o", bench.out / "m.onnx", "-q"]
@@ -117,19 +130,26 @@ def export(bench: Bench) -> None:
             copied.text(),
             ratio_text(exported, copied),
         ]
-        # Torch takes so long that it would blur the comparison with cp; it gets a round of its own.
+        if source.stat().st_size >= LEAST_COMPARED_WITH_CP:
+            cp_cells[name] = row[-1]
+        # torch takes so long that it would disturb the comparison with cp, so it runs in separate repetitions.
         is_long = bench.is_quick or source.stat().st_size > LARGE
         commands = {"torch": bench.torch_command(name), "ours": ours}
         found = interleaved(commands, bench.out, 1 if is_long else 2) if bench.measures_torch(name) else {}
         if theirs := found.get("torch"):
             against_torch.append((name, ratio(theirs, found["ours"])[0]))
-            row += [theirs.text(), f"{ratio_text(theirs, found['ours'])}"]
+            torch_cells[name] = ratio_text(theirs, found["ours"])
+            row += [theirs.text(), torch_cells[name]]
             row.append(f"{exported.memory_text()} / {theirs.memory_text()}")
         else:
             row += ["", "", exported.memory_text()]
         rows.append(row)
     header = ["model", "archive", "export", "processor time", "cp", "export / cp", "torch", "torch / export"]
     report.table([*header, "peak memory, ours / torch's"], rows)
+    report.text(
+        verdict("export / cp of archives above 100 MB", cp_cells, EXPORT_AGAINST_CP),
+        verdict("torch / export", torch_cells, TORCH_AGAINST_EXPORT),
+    )
     report.picture(
         "export_against_cp", svg.bars("time of export / time of cp; target 1.2 above 100 MB", against_cp, 1.2)
     )
@@ -140,11 +160,12 @@ def export(bench: Bench) -> None:
 def start(bench: Bench) -> None:
     bench.report.section(
         "Start-up and references",
-        "`--weights reference` copies nothing: its time depends on the graph alone. Targets: start-up 10 ms; 100 ms and 1 µs "
-        "for each byte of the graph's JSON for an archive of 10 GB, whose weights are a hole here.",
+        "`--weights reference` copies no weights, so its time depends on the graph alone. The target for an archive of 10 GB is "
+        "100 ms plus 1 µs per byte of the graph's JSON. The weights of that archive are a hole in a sparse file.",
     )
     began = interleaved({"start": [bench.binary, "--version"]}, bench.out, 20)["start"]
-    rows = [["start-up (`--version`)", "", began.text(), "10 ms", began.memory_text()]]
+    rows = [["start-up (`--version`)", "", began.text(), START.bound, began.memory_text()]]
+    verdicts = [verdict("start-up", {"`--version`": began.text()}, START)]
     archives = dict(zip(bench.names, bench.captured(*bench.names), strict=True)) if bench.with_peers else {}
     hole = bench.work / "ten_gigabytes.pt2"
     json_bytes = synthetic.write_chain(hole, 2_000, 10 << 30)
@@ -156,7 +177,10 @@ def start(bench: Bench) -> None:
             measure.run(command, series)
         for path in target.parent.glob(f"{target.stem}*"):
             path.unlink()
-        allowed = seconds(0.1 + json_bytes * 1e-6) if source == hole else ""
+        allowed = ""
+        if source == hole:
+            allowed = seconds(0.1 + json_bytes * 1e-6)
+            verdicts.append(verdict("export by reference", {name: series.text()}, Target(allowed)))
         rows.append(
             [
                 f"{name} by reference",
@@ -168,15 +192,15 @@ def start(bench: Bench) -> None:
         )
     hole.unlink()
     bench.report.table(["what", "archive", "time", "target", "peak memory"], rows)
+    bench.report.text(*verdicts)
 
 
 def growth(bench: Bench) -> None:
     report = bench.report
     report.section(
         "Growth",
-        "Archives of a chain of additions in modules of fifty nodes. `export` lowers, tags and writes; `tree`, `tag` and `strip` "
-        "work on the file that it made. The slope is that of a straight line through the logarithms, by least squares: 1 is "
-        "linear, 2 quadratic.",
+        "The archives hold a chain of additions in modules of fifty nodes. `tree`, `tag` and `strip` process the file that "
+        "`export` wrote. The slope is that of a least-squares line through the logarithms: 1 is linear, 2 is quadratic.",
     )
     counts = bench.node_counts
     curves: dict[str, list[tuple[float, float]]] = {"export": [], "tree": [], "tag": [], "strip": []}
@@ -203,7 +227,7 @@ def growth(bench: Bench) -> None:
         shutil.rmtree(made.parent)
     report.table(["nodes", "graph JSON", "ONNX", *curves], rows)
     slopes = ", ".join(f"`{name}` {slope(points[1:]):.2f}" for name, points in curves.items())
-    report.text(f"Slopes from {counts[1]:,} nodes on: {slopes}. Below that, starting the command is what is measured.")
+    report.text(f"Slopes from {counts[1]:,} nodes: {slopes}. With fewer nodes, the start of the command dominates.")
     report.picture("growth_in_nodes", svg.curves("seconds by number of nodes", curves, "nodes"))
     if bench.with_peers:
         layers(bench)
@@ -218,43 +242,29 @@ def layers(bench: Bench) -> None:
         series = interleaved({"ours": command}, bench.out, 7)["ours"]
         points.append((count, series.median))
         rows.append([str(count), series.text(), series.memory_text()])
-    bench.report.text("A small Llama, by its number of layers:")
+    bench.report.text("A small Llama by number of layers:")
     bench.report.table(["layers", "export", "peak memory"], rows)
     base, per_layer, worst = line(points)
     bench.report.text(
-        f"Straight line by least squares: {seconds(base)} and {seconds(per_layer)} for each layer; the farthest point lies "
-        f"{seconds(worst)} from it."
+        f"Least-squares line: {seconds(base)} plus {seconds(per_layer)} per layer. The largest deviation is {seconds(worst)}."
     )
     bench.report.picture("growth_in_layers", svg.curves("seconds by number of layers", {"export": points}, "layers"))
 
 
-def slope(points: list[tuple[float, float]]) -> float:
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
-    products = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
-    return products / sum((x - x_mean) ** 2 for x in xs)
-
-
-def line(points: list[tuple[float, float]]) -> tuple[float, float, float]:
-    """Height at zero, steepness, and the largest distance of a point."""
-    x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
-    steepness = sum((x - x_mean) * (y - y_mean) for x, y in points) / sum((x - x_mean) ** 2 for x, _ in points)
-    base = y_mean - steepness * x_mean
-    return base, steepness, max(abs(y - base - steepness * x) for x, y in points)
-
-
 def tools(bench: Bench) -> None:
-    """Tagging, stripping and extracting against Python."""
+    """`tag`, `strip` and `extract` compared with Python libraries."""
     if not bench.with_peers:
         return
     bench.report.section(
         "Tag, strip, extract",
-        "A file of torch's exporter is tagged by what it says itself, and by the archive as evidence; ours is stripped, and one layer cut out of it. Against loading, setting or clearing "
-        "the texts of every node and saving with `onnx` and with `onnx-ir`, and against their own functions to extract. A "
-        "process each, of which Python's start and imports do not count; ratios of neighbours. Where the weights are in a data file, results "
-        "are written beside it; `cp` then copies the graph alone, and `onnx-ir` leaves the weights of an extracted part where they are, as we do by reference. Target for tagging: at least 30 times faster than `onnx`.",
+        "`tag` tags a file of torch's exporter, with the metadata in the file and with the archive as evidence. `strip` and "
+        "`extract` process modelexport's own file; `extract` extracts one layer. `onnx` and `onnx-ir` load the file, set or clear "
+        "the texts of every node and save it, or call their own function to extract. Each command runs in a separate process, "
+        "without Python's start and imports. Ratios are those of neighboring repetitions. If the weights are in a data file, the "
+        "output is written beside it. `cp` then copies the graph alone, and `onnx-ir` does not copy the weights of the extracted "
+        "part, like `extract --weights reference`.",
     )
-    rows, bars = [], []
+    rows, bars, cells = [], [], {}
     for name in bench.names if not bench.is_quick else bench.names[:1]:
         (source,) = bench.captured(name)
         foreign, ours = bench.made_by_torch(name), bench.work / "ours" / f"{name}.onnx"
@@ -293,8 +303,10 @@ def tools(bench: Bench) -> None:
                 left.unlink()
             if task == "tag" and "onnx" in found:
                 bars.append((name, ratio(found["onnx"], found["ours"])[0]))
+                cells[name] = ratio_text(found["onnx"], found["ours"])
         shutil.rmtree(ours.parent)
     bench.report.table(["task", "who", "time", "against ours", "peak memory"], rows)
+    bench.report.text(verdict("tagging, onnx / ours", cells, ONNX_AGAINST_TAG))
     if bars:
         bench.report.picture(
             "tagging_against_onnx", svg.bars("tagging: how many times longer Python onnx takes; target 30", bars, 30)
@@ -302,9 +314,9 @@ def tools(bench: Bench) -> None:
 
 
 def first_layer(bench: Bench, model: Path) -> tuple[str, str, str] | None:
-    """A module of the second level that can be cut out, and the names of the values at its border."""
-    told = subprocess.run([bench.binary, "tree", model, "--format", "json"], capture_output=True, text=True, check=True)
-    modules = json.loads(told.stdout)["modules"]
+    """The selector of an indexed module that can be extracted, and the names of its inputs and outputs."""
+    tree = subprocess.run([bench.binary, "tree", model, "--format", "json"], capture_output=True, text=True, check=True)
+    modules = json.loads(tree.stdout)["modules"]
     candidates = [module["path"] for module in modules if module.get("tag", "") and module["path"].endswith(".0")]
     for selector in candidates:
         part, manifest = bench.work / "part" / "m.onnx", bench.work / "part" / "manifest.json"
@@ -325,9 +337,9 @@ def first_layer(bench: Bench, model: Path) -> tuple[str, str, str] | None:
         ]
         if subprocess.run([str(each) for each in command], capture_output=True, check=False).returncode != 0:
             continue
-        border = json.loads(manifest.read_text())
+        boundary = json.loads(manifest.read_text())
         shutil.rmtree(part.parent)
-        names = [[value["name"] for value in border[side]] for side in ("inputs", "outputs")]
+        names = [[value["name"] for value in boundary[side]] for side in ("inputs", "outputs")]
         if all(names):
             return selector, ",".join(names[0]), ",".join(names[1])
     return None
@@ -337,12 +349,13 @@ def live(bench: Bench) -> None:
     if not bench.with_peers:
         return
     bench.report.section(
-        "Export of a live model", "Capture included; the time of the call alone, in a process of its own, in turn."
+        "Export of a live model",
+        "The times include the capture. They are the times of the call alone; each call runs in a separate process, in turn.",
     )
     rows, bars = [], []
     for name in bench.names if not bench.is_quick else bench.names[:1]:
         is_large = bench.captured(name)[0].stat().st_size > LARGE
-        # The older exporter keeps a large model in memory several times over.
+        # The TorchScript exporter holds several copies of the model in memory.
         kinds = ["modelexport", "dynamo"] if is_large else ["modelexport", "dynamo", "torchscript"]
         commands = {kind: [*PEERS, "live", name, bench.size, kind, bench.out / "m.onnx"] for kind in kinds}
         found = interleaved(commands, bench.out, 1 if bench.is_quick or is_large else 2)
@@ -363,15 +376,15 @@ def live(bench: Bench) -> None:
 
 
 def run(bench: Bench) -> None:
-    """The exported graphs themselves."""
+    """The exported graphs: their nodes, and their time in onnxruntime."""
     if not bench.with_peers:
         return
     bench.report.section(
-        "What is exported",
-        "Number of nodes, and onnxruntime's time for one run with all processors and default optimisation. A process each, in "
-        "turn; medians over all runs.",
+        "Exported graphs",
+        "The number of nodes, and the time of one run in onnxruntime with all processors and default optimization. Each model "
+        "runs in a separate process, in turn. Times are medians over all runs.",
     )
-    rows = []
+    rows, node_cells, time_cells = [], {}, {}
     for name in bench.names if not bench.is_quick else bench.names[:1]:
         (source,) = bench.captured(name)
         theirs, ours = bench.made_by_torch(name), bench.work / "ours" / f"{name}.onnx"
@@ -388,18 +401,23 @@ def run(bench: Bench) -> None:
             if done.returncode != 0:
                 print(f"  left out: {who} of {name}: {done.stderr.strip().splitlines()[-1][:160]}", flush=True)
                 continue
-            told = json.loads(done.stdout)
-            times[who] += told["seconds"]
-            nodes[who] = told["nodes"]
+            measured = json.loads(done.stdout)
+            times[who] += measured["seconds"]
+            nodes[who] = measured["nodes"]
         if len(nodes) < 2:
             rows.append([name, *(str(nodes.get(who, "fails")) for who in times), "", "", "", ""])
             continue
         series = {who: Series(wall=values) for who, values in times.items()}
         spread = ratio_text(series["ours"], series["torch"])
         counts = [str(nodes["ours"]), str(nodes["torch"]), f"{nodes['ours'] / nodes['torch']:.2f}"]
+        node_cells[name], time_cells[name] = counts[-1], spread
         rows.append([name, *counts, series["ours"].text(), series["torch"].text(), spread])
         shutil.rmtree(ours.parent)
     bench.report.table(["model", "nodes", "torch's nodes", "ratio", "run time", "torch's", "ours / torch's"], rows)
+    bench.report.text(
+        verdict("nodes, ours / torch's", node_cells, NODES_AGAINST_TORCH),
+        verdict("run time, ours / torch's", time_cells, RUN_TIME_AGAINST_TORCH),
+    )
 
 
 SECTIONS = {"export": export, "start": start, "growth": growth, "tools": tools, "live": live, "run": run}

@@ -1,4 +1,4 @@
-"""`modelexport.decompose`: operators that cannot be exported become others, in a program that torch captured."""
+"""`modelexport.decompose`: torch decomposes the unsupported operators of a captured program."""
 
 import os
 import warnings
@@ -18,9 +18,9 @@ def decompose(
     opset_version: int | None = None,
     rules: str | os.PathLike[str] | None = None,
 ) -> "torch.export.ExportedProgram":
-    """Has torch decompose the operators that cannot be exported, and no others, so that the rest stays compact.
+    """Decomposes the unsupported operators of a program with torch, and no others, so the rest stays compact.
 
-    `modelexport.export` does it by itself with a model or a program; an archive is loaded, decomposed and saved:
+    `modelexport.export` does this for a model or a program. For an archive, load, decompose and save it:
 
         program = torch.export.load("model.pt2")
         torch.export.save(modelexport.decompose(program), "decomposed.pt2")

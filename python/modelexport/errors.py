@@ -19,7 +19,7 @@ class ExportError(ModelExportError, ValueError):
 
 @dataclass(frozen=True)
 class UnsupportedOperator:
-    """An operator that cannot be exported."""
+    """An operator that is not supported."""
 
     target: str
     """The ATen overload, such as `aten.special_airy_ai.default`."""
@@ -30,13 +30,13 @@ class UnsupportedOperator:
     source: str | None
     """The line of Python that made the first use, where it is known."""
     from_opset: int | None
-    """The lowest opset at which it can be exported, if only the opset is too low."""
+    """The lowest opset that supports it, if only the opset is too low."""
     decomposition: str
     """Whether torch can express it by other operators, or why not."""
 
 
 class UnsupportedOperators(ExportError):
-    """The program uses operators that cannot be exported. Nothing was written."""
+    """The program uses operators that are not supported. Nothing was written."""
 
     def __init__(self, message: str, opset: int, operators: list[UnsupportedOperator]):
         super().__init__(message)

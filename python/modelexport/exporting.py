@@ -64,50 +64,51 @@ def export(
     progress: Callable[[str], None] | None = None,
     **others: Any,
 ) -> ExportResult:
-    """Exports a model to ONNX; every node says which `nn.Module` instance it came from.
+    """Exports a model to ONNX and records on every node which `nn.Module` instance it came from.
 
-    Names and meanings are those of `torch.onnx.export`. The model is left exactly as it was. Operators that cannot be
-    exported are decomposed by torch, and only those, so that the rest of the graph stays compact.
+    Takes the arguments of `torch.onnx.export`. The model is not changed. torch decomposes unsupported operators and no
+    others, so the rest of the graph stays compact.
 
     Args:
-        model: an `nn.Module`; or an `ExportedProgram`, or the path of a `.pt2` archive, which need no `args`.
+        model: an `nn.Module`, or an `ExportedProgram` or the path of a `.pt2` archive, which need no `args`.
         args: example inputs: a tuple (positional), a tensor, or a dict (keywords).
-        f: the ONNX file to write. Beside it come `<name>_hierarchy.json` and, where the weights are external,
+        f: the ONNX file to write. `<name>_hierarchy.json` is written beside it and, if the weights are external,
             `<name>.onnx.data`.
         kwargs: example keyword inputs.
-        dynamic_shapes: as `torch.export` takes them. The names of `torch.export.Dim`, or strings, become the names of
+        dynamic_shapes: as for `torch.export`. The names of `torch.export.Dim`, or strings, become the names of
             dimensions in the ONNX file.
-        input_names, output_names: names for the first inputs and outputs; the others keep those of the model.
-        opset_version: the ONNX opset, from 14 to 24; 20 if not given.
-        external_data: True puts the weights into a file of their own, False into the model; see `weights`.
-        overwrite: False raises `FileExistsError` where a file is there already.
-        modules: which modules show in tags: `model` (the default), `huggingface` or `all`.
-        torch_nn_exceptions: classes of `torch.nn` that show in tags, instead of the norms and Embedding.
-        rules: a file of rules that change what shows, see docs/rules.md.
-        embed: what is written into the nodes: `doc-string`, `metadata-props`, both, or `none`.
+        input_names, output_names: names for the first inputs and outputs; the others keep the names of the model.
+        opset_version: the ONNX opset, from 14 to 24; default 20.
+        external_data: True stores the weights in a separate file, False in the model; see `weights`.
+        overwrite: False raises `FileExistsError` if a file exists.
+        modules: which modules appear in tags: `model` (the default), `huggingface` or `all`.
+        torch_nn_exceptions: classes of `torch.nn` that appear in tags; replaces norms and Embedding.
+        rules: a rules file, see docs/rules.md.
+        embed: where tags are stored on nodes: `doc-string`, `metadata-props`, both, or `none`.
         tag_format: `instance` (`/Model/Layer.0`) or `class` (`/Model/Layer`).
-        weights: `auto` (the default: embed below 1 GiB, else external), `embed`, `external`, `none`, or, for an
+        weights: `auto` (the default: embed below 1 GiB, otherwise external), `embed`, `external`, `none`, or, for an
             archive or with `weights_from`, `reference`.
-        weights_from: safetensors files that hold the weights of a model on the meta device: a folder with
-            `model.safetensors.index.json` or `model.safetensors`, or such a file. The ONNX file points into them, so that
-            they must lie in its folder or below, unless `weights` says otherwise. See `modelexport.meta_model`.
+        weights_from: safetensors files with the weights of a model on the meta device: a folder with
+            `model.safetensors.index.json` or `model.safetensors`, or one of these files. The ONNX file points into them,
+            so they must be in its folder or below, unless `weights` says otherwise. See `modelexport.meta_model`.
         strict: passed to `torch.export`.
-        source_info: also write the Python stack trace of each node, which names local files.
-        keep_batch_norm: leave batch norms of a convolution nodes of their own, instead of folding them into its weights.
+        source_info: also store the Python stack trace of each node, which contains local paths.
+        keep_batch_norm: keep batch norms as nodes instead of folding them into the preceding convolution.
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
         export_modules_as_functions: classes whose modules become ONNX local functions, or selectors of modules
             (docs/analyze.md); True for all modules.
-        verbose: print what is done and how long it took.
-        progress: is told the name of each step when it begins: `trace` (the capture), `export` (lowering), `tag`, `write`.
+        verbose: print what was written and how long it took.
+        progress: called with the name of each step when it starts: `trace` (the capture), `export` (lowering), `tag`,
+            `write`.
 
     Raises:
-        UnsupportedOperators: the program uses operators that cannot be exported and that torch cannot decompose, or,
-            for an archive, was not asked to (`modelexport.decompose`); all of them are listed.
+        UnsupportedOperators: the program uses unsupported operators that torch cannot decompose or, for an archive,
+            that were not decomposed (`modelexport.decompose`); lists all of them.
         ExportError: the program cannot be expressed in ONNX.
-        FileExistsError, FileNotFoundError, PermissionError: as the operating system says.
-        ValueError, TypeError: an argument makes no sense.
-        What the model's `forward` and `torch.export` raise comes through as it is.
+        FileExistsError, FileNotFoundError, PermissionError: errors of the operating system.
+        ValueError, TypeError: an argument is invalid.
+        Exceptions of the model's `forward` and of `torch.export` are not wrapped.
     """
     _check_others(others)
     output = _output_path(f)
@@ -157,7 +158,7 @@ def export(
 
 
 def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, strict, choices):
-    """The program in memory, without operators that cannot be exported where torch can decompose them."""
+    """The program in memory, in which torch has decomposed unsupported operators where it can."""
     try:
         import torch
     except ImportError as error:
@@ -176,7 +177,7 @@ def _capture(model, args, kwargs, dynamic_shapes, dynamic_axes, strict, choices)
         raise TypeError("model: a ScriptModule cannot be captured; pass the nn.Module that it was made from")
     if model.training:
         warnings.warn(
-            "the model is in training mode, and so is what is exported; call model.eval() first unless that is wanted",
+            "the model is in training mode and is exported in training mode; call model.eval() first to export it for inference",
             stacklevel=3,
         )
     args, keywords = _call(args, kwargs)
@@ -204,8 +205,8 @@ def _check_others(others: dict[str, Any]) -> None:
             raise TypeError(f"export() got an unexpected keyword argument {name!r}{hint}")
         if not any(value is each or value == each for each in accepted):
             raise TypeError(
-                f"export() takes torch.onnx.export's {name!r} only as {accepted[0]!r}, which is what it does; "
-                f"{value!r} is not possible"
+                f"export() takes torch.onnx.export's {name!r} only as {accepted[0]!r}, which is its behavior; "
+                f"{value!r} is not supported"
             )
 
 

@@ -1,4 +1,4 @@
-"""`HierarchyExporter`: a live model to a tagged ONNX file, natively or over torch's own exporters."""
+"""`HierarchyExporter`: exports a live model to a tagged ONNX file, natively or through torch's own exporters."""
 
 import tempfile
 import time
@@ -19,19 +19,19 @@ from modelexport.tracing import TracingHierarchyBuilder
 
 
 class HierarchyExporter:
-    """Exports models with one strategy and one choice of what shows in tags.
+    """Exports models with one strategy and one policy for tags.
 
     Args:
-        strategy: `native` lowers the captured program itself, and knows where every node comes from. The others export
-            with `torch.onnx.export` and find that out: `htp` and `usage_based` from a trace of one forward pass,
+        strategy: `native` lowers the captured program itself and knows the module of every node. The others export
+            with `torch.onnx.export` and recover the modules: `htp` and `usage_based` from a trace of one forward pass,
             `enhanced_semantic` from names and such a trace, `fx_graph` from the captured program.
-        torch_nn_exceptions: classes of `torch.nn` that show in tags, instead of the norms and Embedding.
-        modules: which modules show in tags: `model` (the default), `huggingface` or `all`.
-        rules: a file of rules that change what shows, see docs/rules.md.
-        embed: what is written into the nodes: `doc-string`, `metadata-props`, both (the default), or `none`.
+        torch_nn_exceptions: classes of `torch.nn` that appear in tags; replaces norms and Embedding.
+        modules: which modules appear in tags: `model` (the default), `huggingface` or `all`.
+        rules: a rules file, see docs/rules.md.
+        embed: where tags are stored on nodes: `doc-string`, `metadata-props`, both (the default), or `none`.
         tag_format: `instance` (`/Model/Layer.0`, the default) or `class` (`/Model/Layer`).
-        exporter: which of torch's exporters the strategies other than `native` work over.
-        force: tag although what was traced does not fit what torch exported; else that raises `EvidenceMismatch`.
+        exporter: which of torch's exporters the strategies other than `native` use.
+        force: tag the file even if the trace does not fit it; otherwise that raises `EvidenceMismatch`.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class HierarchyExporter:
     ) -> dict[str, Any]:
         """Writes `path` and its sidecar, and returns statistics.
 
-        `inputs` is a tensor, a tuple of positional or a dict of keyword arguments. Other keyword arguments go to the
-        exporter. `progress` is told the name of each step when it begins: `trace`, `export`, `tag`, and `write` where that is
-        a step of its own.
+        `inputs` is a tensor, a tuple of positional or a dict of keyword arguments. Other keyword arguments are
+        passed to the exporter. `progress` is called with the name of each step when it starts: `trace`, `export`, `tag`, and
+        `write` if that is a separate step.
 
-        The result has the keys of the sidecar's `statistics`, and `strategy`, `path`, `files` and `seconds` (by step); with
-        every strategy but `native` also `fit`, how well the evidence fitted the graph.
+        The result has the keys of the sidecar's `statistics`, and `strategy`, `path`, `files` and `seconds` (by step). With
+        every strategy except `native` it also has `fit`: how well the evidence fitted the graph.
         """
         summary = self.summary(model, inputs, path, overwrite=overwrite, progress=progress, **kwargs)
         return {
@@ -91,7 +91,7 @@ class HierarchyExporter:
         progress: Callable[[str], None] | None = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Exports like `export`, and returns what the command line tells about it with `--format json`."""
+        """Exports like `export`, and returns what the command line prints with `--format json`."""
         target = Path(path)
         if not overwrite and target.exists():
             # Capturing may take minutes; the native part looks again.
@@ -142,14 +142,14 @@ class HierarchyExporter:
 class Steps:
     """Which step runs, and how long each took."""
 
-    def __init__(self, told: Callable[[str], None]):
-        self._told = told
+    def __init__(self, report: Callable[[str], None]):
+        self._report = report
         self._began: dict[str, float] = {}
         self._start = time.perf_counter()
 
     def begin(self, step: str) -> None:
         self._began[step] = time.perf_counter()
-        self._told(step)
+        self._report(step)
 
     def finish(self) -> dict[str, float]:
         end = time.perf_counter()

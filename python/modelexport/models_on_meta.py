@@ -20,7 +20,7 @@ def meta_model(
     """Builds the model that a Hugging Face folder describes, in evaluation mode and without its weights.
 
     Only `config.json` is read. Parameters are on the meta device and take no memory, however large the model; buffers
-    are computed as usual, because those that are not saved with a model (tables of positions, masks) are nowhere else.
+    are computed as usual, because those that are not saved with a model (position tables, masks) exist nowhere else.
     Export it with `modelexport.export(model, args, "model.onnx", weights_from=folder)`.
 
     Args:
@@ -37,7 +37,7 @@ def meta_model(
 
     path = Path(folder)
     if not (path / "config.json").is_file():
-        raise ValueError(f"{path}: has no config.json, so it is no folder of a Hugging Face model")
+        raise ValueError(f"{path}: has no config.json, so it is not the folder of a Hugging Face model")
     try:
         import transformers  # noqa: F401 (only to see that it is there)
     except ImportError as error:
@@ -71,7 +71,7 @@ def _dtype(dtype: Any) -> "torch.dtype":
 
 @contextmanager
 def parameters_on_meta() -> Iterator[None]:
-    """Modules that are made meanwhile have their parameters on the meta device from the moment that they get them."""
+    """Within the context, modules create their parameters on the meta device."""
     import torch
 
     register = torch.nn.Module.register_parameter

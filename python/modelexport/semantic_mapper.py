@@ -1,4 +1,4 @@
-"""`SemanticMapper`: where the nodes of an ONNX file come from, without changing the file."""
+"""`SemanticMapper`: finds the modules of the nodes of an ONNX file without changing the file."""
 
 import json
 import tempfile
@@ -17,10 +17,10 @@ class SemanticMapper:
 
     Args:
         onnx_path: the ONNX file. It is not changed.
-        evidence: what `TracingHierarchyBuilder` gave, or the path of a trace (`.json`), a captured program (`.pt2`), a
+        evidence: the result of `TracingHierarchyBuilder`, or the path of a trace (`.json`), a captured program (`.pt2`), a
             sidecar or a tagged ONNX file.
-        strategy: `htp`, `fx_graph`, `enhanced_semantic` or `usage_based`; None takes the one that places most nodes.
-        force: map the nodes although the evidence is of another model, with low confidence. Without it the first use
+        strategy: `htp`, `fx_graph`, `enhanced_semantic` or `usage_based`; None uses the one that places the most nodes.
+        force: map the nodes with low confidence even if the evidence is of another model. Without it the first use
             raises `modelexport.EvidenceMismatch`.
         modules, torch_nn_exceptions, rules, tag_format: what shows in tags, as `modelexport.export` takes them.
     """
@@ -61,7 +61,7 @@ class SemanticMapper:
 
     @cached_property
     def hierarchy(self) -> dict[str, Any]:
-        """All that is known, in the form of a sidecar (docs/sidecar.schema.json)."""
+        """The complete result in the form of a sidecar (docs/sidecar.schema.json)."""
         with tempfile.TemporaryDirectory(prefix="modelexport-") as folder:
             evidence = self._evidence
             if isinstance(evidence, Mapping):

@@ -27,8 +27,8 @@ def export_to_onnx(
 ) -> Path:
     """Exports with `torch.onnx.export` and returns the path of the file.
 
-    `inputs` is a tensor, a tuple of positional or a dict of keyword arguments. Other keyword arguments go to
-    `torch.onnx.export` as they are. The model is left as it was.
+    `inputs` is a tensor, a tuple of positional or a dict of keyword arguments. Other keyword arguments are passed to
+    `torch.onnx.export`. The model is not changed.
     """
     if exporter not in ("dynamo", "torchscript"):
         raise ValueError(f"exporter: expected 'dynamo' or 'torchscript', not {exporter!r}")

@@ -196,7 +196,7 @@ def ours(folder: Path, target: Path) -> tuple[str, str]:
     if ended.returncode == 0:
         return "", ""
     said = ended.stderr.strip()
-    return ("unsupported" if "cannot be exported" in said else "refused"), said
+    return ("unsupported" if "not supported at opset" in said else "refused"), said
 
 
 def torch_onnx(folder: Path, target: Path) -> tuple[str, str]:

@@ -49,11 +49,11 @@ def table(ours: dict[str, dict], peer: dict[str, dict]) -> str:
         "| entries | " + " | ".join(f"{entries[v]:,}" for v in op_db.VERDICTS) + f" | {len(judged):,} |",
         "| samples | " + " | ".join(f"{samples[v]:,}" for v in op_db.VERDICTS) + f" | {sum(samples.values()):,} |",
         "",
-        f"{len(ours) - len(judged)} entries cannot be judged: PyTorch makes no samples of these types here, or does not capture them.",
+        f"{len(ours) - len(judged)} entries are not scored: PyTorch has no samples of these types on this machine, or cannot capture them.",
         "",
-        "Entries that are not right in all samples:",
+        "Entries with at least one sample that is not right:",
         "",
-        "| entry | samples | first reason | torch.onnx, first samples |",
+        "| entry | samples | first reason | torch.onnx, worst of the first samples |",
         "|---|---|---|---|",
     ]
     for name, verdict in judged.items():

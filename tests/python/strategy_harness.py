@@ -222,9 +222,9 @@ def growth_table(rows):
     """Time and memory by the number of nodes; see strategy_growth.py."""
     if not rows:
         return []
-    what = "Tagging alone, by the number of nodes (reading, placing, writing file and sidecar), in processor time:"
+    what = "Processor time and memory of `tag` by number of nodes (reading, placing, writing file and sidecar):"
     lines = ["", what, ""]
-    lines += ["| strategy | nodes | file without weights | seconds | µs a node | memory | 64 MB + 8 × file |"]
+    lines += ["| strategy | nodes | file without weights | seconds | µs per node | memory | 64 MB + 8 × file |"]
     lines += ["|---|---|---|---|---|---|---|"]
     for row in sorted(rows, key=lambda row: (row["strategy"], row["nodes"])):
         cells = [f"`{row['strategy']}`", f"{row['nodes']:,}", f"{row['file'] / 1e6:.1f} MB", f"{row['seconds']:.2f}"]

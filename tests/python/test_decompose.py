@@ -204,7 +204,7 @@ def test_regions_without_gradients_and_under_autocast(tmp_path):
     modelexport.export(model, x, tmp_path / "m.onnx")
     (got,) = Exported(tmp_path / "m.onnx").run([x.numpy()])
     support.assert_close(got, model(x).detach().numpy(), "bfloat16", "the output")
-    with pytest.warns(UserWarning, match="mine.halves.default is not decomposed: torch's decomposition of it computes"):
+    with pytest.warns(UserWarning, match="mine.halves.default is not decomposed: torch's decomposition computes"):
         modelexport.decompose(torch.export.export(Calls(under_autocast), (x,)))
 
 
@@ -233,16 +233,16 @@ def refused(function, tmp_path, **options) -> str:
 
 def test_the_report_says_why_an_operator_is_not_decomposed(tmp_path):
     assert refused(lambda x: mine.around_opaque(mine.opaque(x) + mine.inner(x)), tmp_path) == (
-        "2 operators cannot be exported at opset 20:\n"
+        "2 operators are not supported at opset 20:\n"
         "  mine.around_opaque.default (1 use)\n"
         "    in (root)\n"
         '    at File "…", in forward: return self.function(*args)\n'
-        "    torch makes mine.opaque.default of it, which cannot be exported either\n"
+        "    torch decomposes it into mine.opaque.default, which is not supported either\n"
         "  mine.opaque.default (1 use)\n"
         "    in (root)\n"
         '    at File "…", in forward: return self.function(*args)\n'
-        "    torch has no decomposition of it\n"
-        "Map an operator to one of your own domain with a rules file, or rewrite the model without it."
+        "    torch has no decomposition for it\n"
+        "Alternatively, map an operator to a custom operator with a rules file, or change the model."
     )
 
 
@@ -255,18 +255,18 @@ def test_a_decomposition_that_depends_on_a_dynamic_size_is_refused(tmp_path):
     (add,) = calls(captured)
     add.target, add.args = mine.same_batch.default, add.args[:1]
     with pytest.warns(
-        UserWarning, match=r"not decomposed: torch's decomposition of it holds for some sizes only: .* > 100"
+        UserWarning, match=r"not decomposed: torch's decomposition is only valid for some sizes: .* > 100"
     ):
         assert [node.target for node in calls(modelexport.decompose(captured))] == [mine.same_batch.default]
 
 
 def test_decompose_warns_of_what_stays(tmp_path):
     captured = torch.export.export(Calls(lambda x: mine.opaque(x) + mine.inner(x)), (x_of(),))
-    with pytest.warns(UserWarning, match="mine.opaque.default is not decomposed: torch has no decomposition of it"):
+    with pytest.warns(UserWarning, match="mine.opaque.default is not decomposed: torch has no decomposition for it"):
         made = modelexport.decompose(captured)
     assert next(str(node.target) for node in calls(made)) == "mine.opaque.default"
     assert len(calls(made)) == 4
-    with pytest.raises(ValueError, match="opset 99 cannot be produced"):
+    with pytest.raises(ValueError, match="opset 99 is not supported"):
         modelexport.decompose(captured, opset_version=99)
 
 
@@ -283,13 +283,13 @@ def test_the_report_of_an_archive_names_a_call_that_works(tmp_path):
         'torch.export.save(modelexport.decompose(torch.export.load("model.pt2"), opset_version=18), "decomposed.pt2")'
     )
     assert report.endswith(
-        "1 operator cannot be exported at opset 18:\n"
+        "1 operator is not supported at opset 18:\n"
         "  mine.block.default (1 use)\n"
         "    in layer\n"
         '    at File "…", in forward: return mine.block(x, self.weight)\n'
         "    torch may be able to decompose it\n"
-        f"Have torch decompose what it can, in Python: {call}\n"
-        "Map an operator to one of your own domain with a rules file, or rewrite the model without it.\n"
+        f"To decompose operators with torch, run in Python: {call}\n"
+        "Alternatively, map an operator to a custom operator with a rules file, or change the model.\n"
     )
     with pytest.raises(modelexport.UnsupportedOperators, match=re.escape(call)):
         modelexport.export(tmp_path / "model.pt2", f=tmp_path / "m.onnx", opset_version=18)
@@ -308,7 +308,7 @@ def test_an_archive_without_anything_to_decompose_gets_no_call(tmp_path):
     captured = torch.export.export(Calls(lambda x: torch.hash_tensor(x)), (x_of(),))
     torch.export.save(captured, tmp_path / "model.pt2")
     ended = support.modelexport("export", tmp_path / "model.pt2", "-o", tmp_path / "m.onnx", expect=1)
-    assert "\n    torch has no decomposition of it\nMap an operator" in ended.stderr
+    assert "\n    torch has no decomposition for it\nMap an operator" in ended.stderr
     assert "modelexport.decompose" not in ended.stderr
 
 

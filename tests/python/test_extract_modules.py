@@ -108,12 +108,12 @@ MODELS = [
     "wav2vec2",
     "whisper_encoder",
 ]
-# Why a module that left nodes may be refused, and the entry of the node that says so.
+# Why a module with nodes may be rejected, and the entry of the node that records the reason.
 REASONS = {
-    r"its node `(.+)` also does the work of `.+`, with which it was fused": "modelexport.fused",
-    r"border lies inside the node `(.+)` \(\w+\), which was merged from nodes of `.+`": "modelexport.shared",
+    r"its node `(.+)` was fused with nodes of `.+`": "modelexport.fused",
+    r"boundary is inside the node `(.+)` \(\w+\), which was merged with nodes of `.+`": "modelexport.shared",
 }
-NOTHING_TO_CUT = r"left no node|did not run|has no node of its own: `.+` does its work, fused with"
+NOTHING_TO_CUT = r"ran but has no nodes|did not run|has no node of its own: it was fused into the node `.+` of"
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -159,7 +159,7 @@ def test_norms_in_other_places_are_refused(corpus, tmp_path, pair):
 def test_a_file_without_names_has_to_have_the_contents(corpus, tmp_path):
     ended = tag(corpus, tmp_path, NAMELESS, "--format", "json", expect=1)
     reasons = json.loads(ended.stdout)["fit"]["reasons"]
-    assert reasons[0].startswith("no parameter has its name in the file, and of ")
+    assert reasons[0].startswith("no parameter is found by name, and only ")
 
 
 def test_force_tags_all_the_same(corpus, tmp_path):

@@ -182,5 +182,5 @@ def test_code_of_the_folder_is_not_run_unless_asked(tmp_path):
     # transformers has a class of that name, and it is taken from there.
     assert type(build({})).__module__.startswith("transformers.")
     for changes in [{"architectures": ["Evil"]}, {"model_type": "evil"}]:
-        with pytest.raises(ValueError, match="has code of its own; read it, then pass --trust-remote-code to run it"):
+        with pytest.raises(ValueError, match="contains code; review it, then pass --trust-remote-code to run it"):
             build(changes)

@@ -66,7 +66,7 @@ def test_torch_decomposes_what_has_no_row_and_the_report_says_what_it_cannot(tmp
     (operator,) = told["unsupported"]
     assert (operator["target"], operator["decomposition"]) == (
         "zoo.opaque.default",
-        "torch has no decomposition of it",
+        "torch has no decomposition for it",
     )
 
 
@@ -85,7 +85,7 @@ def test_a_python_without_torch_is_told(tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--dynamic-axes", "{"], "--dynamic-axes: is no JSON"),
+        (["--dynamic-axes", "{"], "--dynamic-axes: not valid JSON"),
         (["--input-text", "a", "--input-shape", "1,2"], "cannot be used with"),
         (["--strategy", "htp", "--weights", "external"], "--weights: only for --strategy native"),
         (["--exporter", "dynamo"], "--exporter: only for another --strategy than native"),

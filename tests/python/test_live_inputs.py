@@ -147,7 +147,7 @@ def test_settings_of_parts_are_those_of_the_whole():
             r"--inputs input_ids: expected NAME:\[SIZES\]:TYPE, such as input_ids:\[1,128\]:int64",
         ),
         ({"inputs": ["input_ids:[1,x,y]:int64"]}, r"--inputs input_ids:\[1,x,y\]:int64: expected sizes such as"),
-        ({"inputs": ["input_ids:[1,8]:int65"]}, "'int65' is no element type of torch"),
+        ({"inputs": ["input_ids:[1,8]:int65"]}, "'int65' is not an element type of torch"),
         ({"inputs": ["ids:[1,8]:int64"]}, "--inputs: the model has no input 'ids'; it takes input_ids, attention_mask"),
         ({"input_shape": ["a,b"]}, "--input-shape: expected sizes such as"),
         ({"input_shape": ["1,2,3,4"]}, "the model does not run on inputs of these shapes"),
@@ -183,10 +183,10 @@ def test_files_of_inputs_are_checked(encoder, tmp_path):
 
 def test_factories_that_give_no_model_are_told(factory, tmp_path):
     wrong = {
-        "no_such_module_of_a_test:make": "there is no module 'no_such_module_of_a_test' for this Python",
+        "no_such_module_of_a_test:make": "module 'no_such_module_of_a_test' cannot be imported by this Python",
         f"{factory}:missing": f"{factory}:missing: module '{factory}' has no attribute 'missing'",
-        f"{factory}:number": "is a int; expected a function that gives an nn.Module",
-        f"{factory}:make_nothing": "gave a str; expected an nn.Module, or one with its inputs",
+        f"{factory}:number": "is a int; expected a function that returns an nn.Module",
+        f"{factory}:make_nothing": "returned a str; expected an nn.Module, or an nn.Module and its inputs",
     }
     for source, message in wrong.items():
         with pytest.raises(ValueError, match=message):
@@ -195,14 +195,14 @@ def test_factories_that_give_no_model_are_told(factory, tmp_path):
 
 def test_folders_without_a_model_are_told(tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"empty: has no config.json, so it is no folder of a Hugging Face model"):
+    with pytest.raises(ValueError, match=r"empty: has no config.json, so it is not the folder of a Hugging Face model"):
         export(tmp_path / "empty", tmp_path)
 
 
 def test_code_of_a_model_runs_only_if_it_is_trusted(tmp_path, monkeypatch):
     monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "cache"))
     folder = live_models.own_code(tmp_path / "own")
-    with pytest.raises(ValueError, match="has code of its own; read it, then pass --trust-remote-code to run it"):
+    with pytest.raises(ValueError, match="contains code; review it, then pass --trust-remote-code to run it"):
         export(folder, tmp_path)
     assert not (tmp_path / "cache").exists(), "nothing was loaded"
     assert export(folder, tmp_path, trust_remote_code=True, inputs=["x:[2,8]"]) == {"x": [2, 8]}

@@ -146,14 +146,14 @@ def test_wrong_arguments_are_told(tmp_path):
     wrong = [
         (TypeError, r"'opset_versoin'; did you mean 'opset_version'\?", {"opset_versoin": 17}),
         (TypeError, "'dynamo' only as True", {"dynamo": False}),
-        (ValueError, "opset 99 cannot be produced", {"opset_version": 99}),
+        (ValueError, "opset 99 is not supported", {"opset_version": 99}),
         (TypeError, "opset_version: expected a number", {"opset_version": "17"}),
         (ValueError, 'weights "nowhere" is not known; there are embed, external', {"weights": "nowhere"}),
         (ValueError, "contradict each other: embed, external", {"weights": "embed", "external_data": True}),
         (ValueError, 'modules "some" is not known; there are model, huggingface, all', {"modules": "some"}),
         (ValueError, 'tag_format "short" is not known', {"tag_format": "short"}),
         (ValueError, 'embed "comment" is not known', {"embed": "comment"}),
-        (ValueError, r"2 names are given for 1 inputs \(x\)", {"input_names": ["a", "b"]}),
+        (ValueError, r"2 names for 1 inputs \(x\)", {"input_names": ["a", "b"]}),
         (ValueError, 'the output name "" is empty', {"output_names": [""]}),
         (TypeError, "input_names: expected a list", {"input_names": "x"}),
         (ValueError, "give one of them", {"dynamic_shapes": {"x": {0: "b"}}, "dynamic_axes": {"x": [0]}}),
@@ -196,12 +196,12 @@ def test_failures_of_files_are_the_usual_exceptions(tmp_path):
 
 
 def test_operators_that_cannot_be_exported_are_listed(tmp_path):
-    with pytest.raises(modelexport.UnsupportedOperators, match="1 operator cannot be exported") as caught:
+    with pytest.raises(modelexport.UnsupportedOperators, match="1 operator is not supported") as caught:
         modelexport.export(python_models.Unsupported().eval(), torch.randn(2, 4), tmp_path / "m.onnx")
     (operator,) = caught.value.operators
     assert (operator.target, operator.count, operator.modules) == ("aten.hash_tensor.default", 2, [""])
     assert "hash_tensor" in operator.source
-    assert operator.decomposition == "torch has no decomposition of it"
+    assert operator.decomposition == "torch has no decomposition for it"
     assert isinstance(caught.value, (modelexport.ModelExportError, ValueError))
     assert pickle.loads(pickle.dumps(caught.value)).operators == [operator]
     assert not list(tmp_path.iterdir())

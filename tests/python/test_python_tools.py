@@ -79,7 +79,7 @@ def test_sizes_outputs_and_sources_that_do_not_fit_are_refused(tagged, tmp_path)
         ):
             call(tagged, "head", tagged, overwrite=True)
     assert tagged.read_bytes() == before
-    with pytest.raises(ValueError, match=r"is an ONNX file already; `modelexport tag .* adds tags to it"):
+    with pytest.raises(ValueError, match=r"is already an ONNX file; `modelexport tag .* adds tags to it"):
         modelexport.export(tagged, f=tmp_path / "again.onnx")
 
 

@@ -53,8 +53,8 @@ fn a_module_that_was_called_twice_is_cut_call_by_call() {
     assert_eq!(status, 2);
     assert_eq!(
         message,
-        "error: module `recurrent` was called 2 times (calls 0, 1): which one must be said\n\
-         hint: use --call N, or choose a module above that holds all calls\n"
+        "error: module `recurrent` was called 2 times (calls 0, 1): choose one call\n\
+         hint: use --call N, or select a module above that contains all calls\n"
     );
     let (status, message) = failure(&folder, &[&arguments[..], &["--call", "2"]].concat());
     assert_eq!((status, &*message), (2, "error: module `recurrent` has no call 2; it has 0, 1\n"));
@@ -72,7 +72,7 @@ fn what_cannot_be_cut_is_an_error_with_its_reason() {
         failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layer.0.output.dropout", "-o", "x.onnx"]);
     assert_eq!(status, 2);
     assert!(
-        message.starts_with("error: module `encoder.layer.0.output.dropout` ran but left no node"),
+        message.starts_with("error: module `encoder.layer.0.output.dropout` ran but has no nodes"),
         "{message}"
     );
     let (status, message) =
@@ -111,8 +111,8 @@ fn a_part_never_takes_the_place_of_the_whole() {
                 (
                     2,
                     format!(
-                        "error: {output}: is {is}, and extract never replaces the model that it reads, whatever \
-                         --overwrite says\nhint: give another output with -o\n"
+                        "error: {output}: is {is}, and extract never replaces the model that it reads, even \
+                         with --overwrite\nhint: choose another output with -o\n"
                     )
                 )
             );
@@ -146,10 +146,11 @@ fn fused_modules_are_named_with_the_node_that_does_their_work() {
     let folder = Folder::with(&["resnet_tiny"]);
     let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.0", "-o", "x.onnx"]);
     assert_eq!(status, 2);
-    assert!(message.contains("also does the work of `conv1.1`, with which it was fused"), "{message}");
+    assert!(message.contains("was fused with nodes of `conv1.1`"), "{message}");
     let (status, message) = failure(&folder, &["extract", "resnet_tiny.onnx", "conv1.1", "-o", "x.onnx"]);
     assert_eq!(status, 2);
-    assert!(message.contains("does its work, fused with that of `conv1.0`"), "{message}");
+    assert!(message.contains("has no node of its own: it was fused into the node `"), "{message}");
+    assert!(message.contains("` of `conv1.0`"), "{message}");
     let both = folder.json(&["extract", "resnet_tiny.onnx", "layer1.0", "-o", "both.onnx"]);
     assert_eq!(names(&both["manifest"]["outputs"]), ["layer1.0.output"]);
 }

@@ -103,7 +103,7 @@ fn functions_never_take_the_place_of_the_model_that_they_are_made_from() {
             (
                 2,
                 "error: bert_tiny.onnx: is the source itself, and functions never replaces the model that it reads, \
-                 whatever --overwrite says\nhint: give another output with -o\n"
+                 even with --overwrite\nhint: choose another output with -o\n"
                     .to_owned()
             )
         );

@@ -142,7 +142,7 @@ fn an_export_is_made_from_a_program_and_beside_it() {
     assert_eq!((status, &*out), (2, ""));
     assert_eq!(
         message,
-        "error: m.onnx: is an ONNX file already; `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
+        "error: m.onnx: is already an ONNX file; `modelexport tag m.onnx -o y.onnx` adds tags to it\n"
     );
     assert!(!folder.path().join("y.onnx").exists());
     let program = folder.path().join("model.pt2");
@@ -154,7 +154,7 @@ fn an_export_is_made_from_a_program_and_beside_it() {
     assert_eq!(
         message,
         "error: ./model.pt2: is the same file as the source model.pt2, and export never replaces the model that it \
-         reads, whatever --overwrite says\nhint: give another output with -o\n"
+         reads, even with --overwrite\nhint: choose another output with -o\n"
     );
     assert!(std::fs::read(&program).unwrap() == before);
     let (status, _, message) = run(folder.path(), &["export", "none.onnx", "-o", "y.onnx"]);

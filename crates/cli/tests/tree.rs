@@ -183,8 +183,8 @@ fn an_onnx_file_without_a_word_about_modules_gets_advice() {
     write_onnx(&path, vec![node("a", &[])]);
     let (status, message) = failure(&["tree", path.to_str().unwrap()]);
     assert_eq!(status, 2);
-    let expected = "model.onnx: no node says which module it comes from: there are no entries of modelexport, torch \
-                    or winml, and no sidecar ";
+    let expected = "model.onnx: no node records its module: the file has no metadata of modelexport, torch \
+                    or winml, and there is no sidecar ";
     assert!(message.contains(expected), "{message}");
     assert!(message.contains("\nhint: export the model with `modelexport export model.pt2`"), "{message}");
 }

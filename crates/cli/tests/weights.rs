@@ -67,7 +67,7 @@ fn a_reference_must_have_the_same_bytes() {
     let (code, said) =
         failure(&folder, &["weights", "external.onnx", "--reference", ".", "-o", "small.onnx"]);
     assert_eq!(code, 2);
-    assert!(said.contains("does not fit; 1 weight differ"), "{said}");
+    assert!(said.contains("does not match the model; 1 weight differ"), "{said}");
     assert!(said.contains("has other bytes in the files than in the model"), "{said}");
     assert!(!folder.path("small.onnx").exists());
 }

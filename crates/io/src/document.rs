@@ -1,4 +1,5 @@
-//! Reading our own JSON formats: size and version first, then the JSON, then whether its parts fit together.
+//! Reads modelexport's own JSON formats: checks size and version, parses the JSON, then checks that its parts are
+//! consistent.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -32,13 +33,13 @@ pub enum Error {
     Open(#[from] source::Error),
     #[error("{}: cannot read the {what}: {source}", file.display())]
     Read { file: PathBuf, what: &'static str, source: std::io::Error },
-    #[error("{}: {size} bytes are more than a {what} may have ({limit})", file.display())]
+    #[error("{}: the {what} has {size} bytes; the limit is {limit}", file.display())]
     TooLarge { file: PathBuf, what: &'static str, size: u64, limit: u64 },
     #[error("{}: line {line}, column {column}: {reason}", file.display())]
     Json { file: PathBuf, line: usize, column: usize, reason: String },
     #[error(
-        "{}: schema version {found:?} of the {what} is not one that this version of modelexport reads ({expected}); \
-         make the file again, or use the modelexport that wrote it", file.display()
+        "{}: schema version {found:?} of the {what} is not supported by this version of modelexport ({expected}); \
+         create the file again, or use the version of modelexport that wrote it", file.display()
     )]
     Version { file: PathBuf, what: &'static str, found: String, expected: &'static str },
     #[error("{}: {place}: {reason}", file.display())]
@@ -154,12 +155,12 @@ mod tests {
 
     #[test]
     fn messages_name_file_place_and_what_to_do() {
-        assert_eq!(message(&[b' '; 65]), "t.json: 65 bytes are more than a tiny file may have (64)");
+        assert_eq!(message(&[b' '; 65]), "t.json: the tiny file has 65 bytes; the limit is 64");
         assert_eq!(message(b"{"), "t.json: line 1, column 1: EOF while parsing an object");
         assert_eq!(
             message(br#"{"schema_version":"2.0"}"#),
-            "t.json: schema version \"2.0\" of the tiny file is not one that this version of modelexport reads \
-             (1.0); make the file again, or use the modelexport that wrote it"
+            "t.json: schema version \"2.0\" of the tiny file is not supported by this version of modelexport \
+             (1.0); create the file again, or use the version of modelexport that wrote it"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What kind of failure an error is, for exit codes and for the exceptions of the Python package.
+//! The kind of an error, which decides the exit status and the Python exception.
 
 /// Every error enum of this crate answers `kind()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! Fingerprints of tensor content that do not depend on the order of elements, so that a weight is recognised after an
-//! exporter renamed, reshaped or transposed it.
+//! Fingerprints of tensor content that do not depend on the order of elements. They identify a weight after an exporter
+//! renamed, reshaped or transposed it.
 //!
-//! The fingerprint of a tensor is its element type, its number of elements, and the sum (wrapping, 64 bits) of
-//! [`mix`] over its elements, each taken as its bits, zero-extended to 64. An element of 128 bits (`complex128`) counts
-//! as two: real part, imaginary part. Sums add up: a concatenation of two tensors has the sum of their sums.
-//! `docs/trace.md` states the same for readers in other languages.
+//! The fingerprint of a tensor consists of its element type, its number of elements, and the wrapping 64-bit sum of [`mix`]
+//! over its elements. Each element is taken as its bits, zero-extended to 64. A 128-bit element (`complex128`) counts as
+//! two: real part and imaginary part. The sum of a concatenation is the sum of the sums of its parts. `docs/trace.md`
+//! defines the same for readers in other languages.
 
 use modelexport_graph::DType;
 

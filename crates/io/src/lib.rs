@@ -1,5 +1,5 @@
-//! All untrusted bytes meet their types here: the `.pt2` archive, the `.onnx` wire format, safetensors, the sidecar,
-//! the trace; and every file that modelexport writes goes through [`output`].
+//! All conversions between untrusted bytes and types: the `.pt2` archive, the `.onnx` wire format, safetensors, the
+//! sidecar and the trace. Every file that modelexport writes goes through [`output`].
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod document;

@@ -1,7 +1,7 @@
 //! Sources of weight bytes: files, or memory that a caller owns.
 //!
-//! A program or model holds addresses ([`Span`](modelexport_graph::Span)) into a table of sources. Files stay open
-//! from the moment they are added, so that an output may replace the very file that it is made from.
+//! A program or model holds addresses ([`Span`](modelexport_graph::Span)) into a table of sources. Files stay open after
+//! they are added, so an output can replace the file that it is made from.
 
 use std::collections::HashMap;
 use std::fs::File;

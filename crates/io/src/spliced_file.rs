@@ -1,4 +1,4 @@
-//! Writing a spliced file: an ONNX file that only gains or loses tags.
+//! Writes a spliced file: an ONNX file in which only tags change.
 
 use modelexport_graph::{SourceId, Span};
 

@@ -51,14 +51,14 @@ fn listed(list: &str, target: &str, is_supported: impl Fn(&str) -> bool) -> Deco
     match ends.find(|end| !is_supported(end)) {
         None => Decomposition::Possible,
         Some(end) if names.contains(&Some(end)) => none(),
-        Some(end) => {
-            Decomposition::Impossible(format!("torch makes {end} of it, which cannot be exported either"))
-        }
+        Some(end) => Decomposition::Impossible(format!(
+            "torch decomposes it into {end}, which is not supported either"
+        )),
     }
 }
 
 fn none() -> Decomposition {
-    Decomposition::Impossible("torch has no decomposition of it".to_owned())
+    Decomposition::Impossible("torch has no decomposition for it".to_owned())
 }
 
 #[cfg(test)]
@@ -79,11 +79,11 @@ mod tests {
         let said =
             |target: &str, rows: &[&str]| listed(list, target, |target| rows.contains(&target)).to_string();
         assert_eq!(said("aten.loss.default", &[]), "torch can decompose it");
-        assert_eq!(said("aten.gamma.default", &[]), "torch has no decomposition of it");
-        assert_eq!(said("aten.gamma_.default", &[]), "torch has no decomposition of it");
+        assert_eq!(said("aten.gamma.default", &[]), "torch has no decomposition for it");
+        assert_eq!(said("aten.gamma_.default", &[]), "torch has no decomposition for it");
         assert_eq!(
             said("aten.beta.default", &[]),
-            "torch makes aten.gamma.default of it, which cannot be exported either"
+            "torch decomposes it into aten.gamma.default, which is not supported either"
         );
         assert_eq!(said("aten.beta.default", &["aten.gamma.default"]), "torch can decompose it");
         assert_eq!(said("mylib.fused.default", &[]), "torch may be able to decompose it");
@@ -95,6 +95,6 @@ mod tests {
         let options = Options { not_decomposed: Some(reasons.into()), ..Options::default() };
         let said = |target| decomposition(target, &options, |_| true).to_string();
         assert_eq!(said("mylib.fused.default"), "it is said so");
-        assert_eq!(said("mylib.other.default"), "torch has no decomposition of it");
+        assert_eq!(said("mylib.other.default"), "torch has no decomposition for it");
     }
 }

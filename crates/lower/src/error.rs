@@ -9,7 +9,7 @@ pub enum Error {
     #[error("{0}")]
     Unsupported(Unsupported),
 
-    #[error("opset {0} cannot be produced: choose one from 14 to 24")]
+    #[error("opset {0} is not supported: choose one from 14 to 24")]
     Opset(i64),
 
     /// An argument is missing, of the wrong kind or has a value that cannot be expressed.

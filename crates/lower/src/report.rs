@@ -38,13 +38,13 @@ const SHOWN_MODULES: usize = 5;
 impl std::fmt::Display for Unsupported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let count = self.operators.len();
-        let noun = if count == 1 { "operator" } else { "operators" };
-        write!(f, "{count} {noun} cannot be exported at opset {}:", self.opset)?;
+        let subject = if count == 1 { "operator is" } else { "operators are" };
+        write!(f, "{count} {subject} not supported at opset {}:", self.opset)?;
         for operator in &self.operators {
             let times = if operator.count == 1 { "use" } else { "uses" };
             write!(f, "\n  {} ({} {times})", operator.target, operator.count)?;
             if let Some(opset) = operator.from_opset {
-                write!(f, ": can be exported from opset {opset} on")?;
+                write!(f, ": supported from opset {opset}")?;
             }
             let shown: Vec<&str> = operator
                 .modules
@@ -62,11 +62,11 @@ impl std::fmt::Display for Unsupported {
             write!(f, "\n    {}", operator.decomposition)?;
         }
         if let Some(call) = &self.decompose {
-            write!(f, "\nHave torch decompose what it can, in Python: {call}")?;
+            write!(f, "\nTo decompose operators with torch, run in Python: {call}")?;
         }
         write!(
             f,
-            "\nMap an operator to one of your own domain with a rules file, or rewrite the model without it."
+            "\nAlternatively, map an operator to a custom operator with a rules file, or change the model."
         )
     }
 }
@@ -184,18 +184,18 @@ mod tests {
     #[test]
     fn an_archive_is_told_what_torch_can_decompose_and_by_which_call() {
         assert_snapshot!(report(&TARGETS, &Options::default()), @r#"
-        3 operators cannot be exported at opset 20:
+        3 operators are not supported at opset 20:
           higher_order.flex_attention (1 use)
             in (root)
-            torch has no decomposition of it
+            torch has no decomposition for it
           mylib.fused.default (1 use)
             in (root)
             torch may be able to decompose it
           mylib.other.default (1 use)
             in (root)
             torch may be able to decompose it
-        Have torch decompose what it can, in Python: torch.export.save(modelexport.decompose(torch.export.load("model.pt2")), "decomposed.pt2")
-        Map an operator to one of your own domain with a rules file, or rewrite the model without it.
+        To decompose operators with torch, run in Python: torch.export.save(modelexport.decompose(torch.export.load("model.pt2")), "decomposed.pt2")
+        Alternatively, map an operator to a custom operator with a rules file, or change the model.
         "#);
     }
 
@@ -222,11 +222,11 @@ mod tests {
         let reasons = [("mylib.fused.default".to_owned(), "torch has its reasons".to_owned())].into();
         let options = Options { not_decomposed: Some(reasons), ..Options::default() };
         assert_snapshot!(report(&["mylib.fused.default"], &options), @r"
-        1 operator cannot be exported at opset 20:
+        1 operator is not supported at opset 20:
           mylib.fused.default (1 use)
             in (root)
             torch has its reasons
-        Map an operator to one of your own domain with a rules file, or rewrite the model without it.
+        Alternatively, map an operator to a custom operator with a rules file, or change the model.
         ");
     }
 

@@ -1,4 +1,4 @@
-//! Writes a model that was made from another file: its weights lie where those of that file lie.
+//! Writes a model that was made from another file, with references to the weights of that file.
 
 use std::path::PathBuf;
 

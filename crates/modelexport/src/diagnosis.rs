@@ -1,4 +1,4 @@
-//! Why a model has many, few or no tagged operations, and what to do about it.
+//! Explains why a model has many, few or no tagged operations, and what to do about it.
 
 use modelexport_io::sidecar::{Policy, Sidecar};
 use serde::{Deserialize, Serialize};
@@ -72,15 +72,14 @@ impl Facts<'_> {
             _ => Level::High,
         };
         if self.nodes > 0 && self.untold_nodes == self.nodes {
-            let text = "no node says which module it comes from: the file has no tags, and no sidecar lies beside \
-                        it. Tag it with `modelexport tag`, or export the model with `modelexport export`.";
+            let text = "no node records its module: the file has no tags and no sidecar. Tag it with `modelexport tag`, or export the model with `modelexport export`.";
             return Diagnosis { level, text: text.to_owned() };
         }
         let mut text = text(level, self);
         if self.nodes > 0 && self.untold_nodes as f64 >= PARTIAL * self.nodes as f64 {
             text.push_str(&format!(
-                ". {} of {} nodes say nothing of their module, as after an optimiser: `modelexport tag --from` with the \
-                 tagged file that this one was made from gives their tags back",
+                ". {} of {} nodes record no module, as after an optimizer: to restore their tags, run `modelexport tag \
+                 --from` with the tagged file that this one was made from",
                 self.untold_nodes, self.nodes
             ));
         }

@@ -1,4 +1,4 @@
-//! What a tagged node carries inside the ONNX file: `doc_string` and `metadata_props`, and how to take it out again.
+//! What a tagged node stores in the ONNX file, `doc_string` and `metadata_props`, and how to remove it.
 
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{Metadata, Node};

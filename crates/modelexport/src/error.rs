@@ -1,4 +1,4 @@
-//! Everything that can fail in the library.
+//! The errors of the library.
 
 use std::path::PathBuf;
 
@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// Weights of a program have no bytes.
     #[error(
-        "{}: the program was captured without them",
+        "{}: the program was captured without weights",
         if *count == 1 { format!("`{first}` has no data") } else { format!("{count} weights have no data, first `{first}`") }
     )]
     NoData {
@@ -95,7 +95,7 @@ pub enum Error {
     Safetensors(#[from] safetensors::Error),
     /// The weights of a checkpoint are not those of the model.
     #[error(
-        "{}: does not fit; {} differ:\n{mismatches}", path.display(),
+        "{}: does not match the model; {} differ:\n{mismatches}", path.display(),
         if *count == 1 { "1 weight".to_owned() } else { format!("{count} weights") }
     )]
     WeightsDiffer {
@@ -116,8 +116,8 @@ pub enum Error {
     },
     /// A file does not tell the modules of its nodes.
     #[error(
-        "{}: no node says which module it comes from: there are no entries of modelexport, torch or winml, \
-         and no sidecar {}", path.display(), sidecar.display()
+        "{}: no node records its module: the file has no metadata of modelexport, torch or winml, \
+         and there is no sidecar {}", path.display(), sidecar.display()
     )]
     NoHierarchy {
         /// The file.
@@ -127,7 +127,7 @@ pub enum Error {
     },
     /// An ONNX file where a captured program is wanted.
     #[error(
-        "{path}: is an ONNX file already; `modelexport tag {path} -o {}` adds tags to it", output.display(),
+        "{path}: is already an ONNX file; `modelexport tag {path} -o {}` adds tags to it", output.display(),
         path = path.display()
     )]
     OnnxSource {
@@ -150,7 +150,7 @@ pub enum Error {
     },
     /// An output that would take the place of what it is made from.
     #[error(
-        "{}: is {}, and {command} never replaces the model that it reads, whatever --overwrite says",
+        "{}: is {}, and {command} never replaces the model that it reads, even with --overwrite",
         output.display(),
         if output == model { "the source itself".to_owned() } else { format!("the same file as the source {}", model.display()) }
     )]
@@ -164,7 +164,7 @@ pub enum Error {
     },
     /// A strategy cannot work with the evidence.
     #[error(
-        "the strategy {} needs {}, which evidence of the kind {} does not have",
+        "the strategy {} needs {}, which evidence of the kind {} does not contain",
         strategy.name(), strategy.needs(), evidence.name()
     )]
     Strategy {
@@ -258,13 +258,13 @@ impl Error {
                  which keeps module scopes",
             ),
             Error::Extract(error) => error.hint(),
-            Error::OwnSource { .. } => Some("give another output with -o"),
+            Error::OwnSource { .. } => Some("choose another output with -o"),
             Error::NoData { .. } => Some(
-                "use --weights-from to take them from safetensors files, or --weights none to export the graph alone",
+                "use --weights-from to read them from safetensors files, or --weights none to export the graph alone",
             ),
             Error::WeightsDiffer { mismatches, .. } if mismatches.lack_contents() => Some(
-                "in Python, modelexport.meta_model and modelexport.parameters_on_meta make models whose parameters alone \
-                 are on the meta device",
+                "in Python, modelexport.meta_model and modelexport.parameters_on_meta create models with only \
+                 the parameters on the meta device",
             ),
             Error::Output(error) if error.kind() == ErrorKind::Exists => {
                 Some("use --overwrite to replace it")

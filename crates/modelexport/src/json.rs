@@ -1,5 +1,5 @@
-//! JSON that is also safe to print and easy to read: deeply nested values stand on one line, and characters that could
-//! control a terminal, or that a browser could take for markup, are `\u` escapes.
+//! JSON that is safe to print and easy to read: deeply nested values stay on one line, and characters that could control a
+//! terminal, or that a browser could interpret as markup, are `\u` escapes.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! Writes a model with its weights, its sidecar and further files, all or nothing. Every operation that makes a model
-//! writes it here.
+//! Writes a model with its weights, its sidecar and further files, all or nothing. Every operation that produces a model
+//! uses it.
 
 use std::path::PathBuf;
 

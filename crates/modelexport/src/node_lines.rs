@@ -1,4 +1,4 @@
-//! The lines of a sidecar about nodes, made while they are written: all of them at once are as large as the model.
+//! The lines of a sidecar about nodes, generated while they are written: together they are as large as the model.
 
 use std::io;
 use std::sync::mpsc;

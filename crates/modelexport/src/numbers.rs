@@ -1,4 +1,4 @@
-//! Numbers in texts for people.
+//! Formats numbers for people.
 
 /// With separators: `1,234,567`.
 pub fn exact(number: u64) -> String {

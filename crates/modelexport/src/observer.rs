@@ -1,4 +1,4 @@
-//! How a long operation reports what it does while it runs.
+//! Progress reports of long operations.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! How many parameters modules have.
+//! The number of parameters of each module.
 //!
-//! Counted are the parameters of the model, by its modules: whatever a file holds of them, in whatever type and layout.
-//! So one that was folded into a constant counts, one that was quantised counts its own elements and not its scales,
-//! and one that is tied counts once. Buffers are counted the same way, apart.
+//! The parameters are those of the PyTorch model, whatever type and layout a file stores them in. A parameter that was folded
+//! into a constant counts. A quantized parameter counts its elements without its scales. A tied parameter counts once.
+//! Buffers are counted in the same way, separately.
 
 use std::collections::{BTreeMap, HashSet};
 

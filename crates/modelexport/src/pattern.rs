@@ -1,4 +1,4 @@
-//! Globs that choose modules, by path or by class.
+//! Globs that select modules by path or by class.
 
 use globset::{GlobBuilder, GlobMatcher};
 use modelexport_graph::Module;
@@ -107,7 +107,7 @@ pub enum PatternError {
     #[error("{0}")]
     Glob(String),
     #[error(
-        "it starts with `/` like a tag, but modules are chosen before tags exist; \
+        "it starts with `/` like a tag, but modules are selected before tags exist; \
          use a path (`encoder.layer.*`) or a class (`class:MyLayer`)"
     )]
     Tag,

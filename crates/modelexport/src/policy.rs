@@ -1,7 +1,7 @@
-//! Which modules show in tags.
+//! Which modules are visible in tags.
 //!
-//! A preset decides by the package of a module's class; `torch.nn` classes that matter show as exceptions; a rules
-//! file overrides both. Everything a preset says is data in [`PRESETS`].
+//! A preset decides by the package of a module's class. Some `torch.nn` classes are exceptions. A rules file overrides both.
+//! Everything about a preset is data in [`PRESETS`].
 
 use modelexport_graph::{Module, ModuleId, ModuleTree};
 
@@ -46,7 +46,7 @@ const PRESETS: [PresetData; 3] = [
     PresetData {
         preset: Preset::All,
         name: "all",
-        summary: "every class, torch.nn too",
+        summary: "every class, including torch.nn",
         shown: &[],
         hidden: &["torch._C", "builtins"],
     },

@@ -1,5 +1,4 @@
-//! Lists of strings as Python's `repr` writes them, because torch puts them so into ONNX metadata:
-//! `['', 'encoder', "it's"]`.
+//! Lists of strings in the form of Python's `repr`, which torch uses in ONNX metadata: `['', 'encoder', "it's"]`.
 
 /// Appends `repr(text)`.
 pub(crate) fn push_str(out: &mut String, text: &str) {

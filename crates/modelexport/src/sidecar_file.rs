@@ -1,4 +1,4 @@
-//! The sidecar on its way to the disk, without a copy of its text in memory.
+//! Writes the sidecar without a copy of its text in memory.
 
 use std::io::{self, Write};
 

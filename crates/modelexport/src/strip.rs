@@ -1,4 +1,4 @@
-//! `strip`: an ONNX file without tags, every other byte as it was.
+//! `strip`: removes the tags of an ONNX file; every other byte stays the same.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What an operation wrote, as every summary reports it.
+//! The files that an operation wrote, as every summary reports them.
 
 use modelexport_io::output::CommittedFile;
 use modelexport_io::weights::{self, Counts};

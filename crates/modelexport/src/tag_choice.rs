@@ -1,4 +1,4 @@
-//! Which modules show in tags, as a user chooses it.
+//! Which modules are visible in tags, as chosen by the user.
 
 use std::path::PathBuf;
 

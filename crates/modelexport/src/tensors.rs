@@ -1,4 +1,4 @@
-//! Figures of tensors.
+//! Sizes of tensors.
 
 use std::collections::BTreeSet;
 

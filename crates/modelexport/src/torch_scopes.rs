@@ -1,8 +1,8 @@
-//! Module stacks in the form that torch's exporter gives them in node metadata (Netron and Model Explorer show it).
+//! Module stacks in the form that torch's exporter writes into node metadata, which Netron and Model Explorer show.
 //!
-//! Three entries say the same: `namespace` is `path: class/path: class/node: target`, and the lists
-//! `pkg.torch.onnx.name_scopes` and `pkg.torch.onnx.class_hierarchy` hold the paths and classes. Each ends in the
-//! operation itself: the FX node's name and its target.
+//! Three entries hold the same information: `namespace` is `path: class/path: class/node: target`, and the lists
+//! `pkg.torch.onnx.name_scopes` and `pkg.torch.onnx.class_hierarchy` hold the paths and classes. Each ends with the operation
+//! itself: the name of the FX node and its target.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What `modelexport tree` shows: one row a module, in the order of the tree.
+//! The rows of `modelexport tree`: one per module, in the order of the tree.
 
 use modelexport_graph::{ModuleId, ModuleTree, Name};
 

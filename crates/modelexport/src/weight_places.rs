@@ -1,4 +1,4 @@
-//! Where the weights of an ONNX file are, whether they are what the file says, and how they get to another place.
+//! Where the weights of an ONNX file are stored, whether they match the file, and how to move them.
 
 use std::path::Path;
 

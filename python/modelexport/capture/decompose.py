@@ -26,7 +26,7 @@ from modelexport.capture.graph_json import SYMBOLIC_OPERATORS
 # Those of the given targets that cannot be exported.
 Missing = Callable[[list[str]], list[str]]
 
-NO_DECOMPOSITION = "torch has no decomposition of it"
+NO_DECOMPOSITION = "torch has no decomposition for it"
 
 aten = torch.ops.aten
 
@@ -63,7 +63,7 @@ def _sizes_are_open(mode: FakeTensorMode) -> Iterator[None]:
     """A decomposition that asks how large a dynamic dimension is would fit that size alone: it is refused."""
 
     def refuse(expression: Any, value: Any) -> None:
-        raise NotDecomposed(f"torch's decomposition of it holds for some sizes only: {expression}")
+        raise NotDecomposed(f"torch's decomposition is only valid for some sizes: {expression}")
 
     sizes = mode.shape_env
     if sizes is None:
@@ -88,9 +88,7 @@ class _Decomposer:
             try:
                 traced = self._expanded(node, [_operator(node)])
                 if is_inner and traced.graph.find_nodes(op="get_attr"):
-                    raise NotDecomposed(
-                        "torch's decomposition of it brings a constant into a graph inside the program's"
-                    )
+                    raise NotDecomposed("torch's decomposition adds a constant to a nested graph")
                 _splice(node, traced)
             except NotDecomposed as reason:
                 self.reasons.setdefault(str(node.target), str(reason))
@@ -120,7 +118,7 @@ class _Decomposer:
                 # Primitives are torch's own names for what it cannot decompose.
                 if str(reason) != NO_DECOMPOSITION or called.namespace == "prims":
                     raise
-                error = NotDecomposed(f"torch makes {inner.target} of it, which cannot be exported either")
+                error = NotDecomposed(f"torch decomposes it into {inner.target}, which is not supported either")
                 error.end = str(inner.target)
                 raise error from None
         return traced
@@ -148,7 +146,7 @@ class _Decomposer:
             raise
         except Exception as error:
             first = str(error).strip().partition("\n")[0]
-            raise NotDecomposed(f"torch's decomposition of it fails: {type(error).__name__}: {first}") from error
+            raise NotDecomposed(f"torch's decomposition fails: {type(error).__name__}: {first}") from error
         traced.graph.eliminate_dead_code()
         _check(node, traced)
         return traced
@@ -196,7 +194,7 @@ def _decomposition(op: OpOverload) -> Callable[..., Any]:
         return _copying(op, twin)
     if any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda")):
         # Inside an operator that is not made of others nothing is cast, but what replaces it would be.
-        raise NotDecomposed("torch's decomposition of it computes something else under autocast")
+        raise NotDecomposed("torch's decomposition computes a different result under autocast")
     if op in decomposition_table:
         return decomposition_table[op]
     if op.has_kernel_for_dispatch_key(DispatchKey.CompositeExplicitAutograd):
@@ -271,12 +269,12 @@ def _check(node: torch.fx.Node, traced: torch.fx.GraphModule) -> None:
     """What was traced must give what the program expects, and be of a kind that a program may hold."""
     for inner in traced.graph.nodes:
         if inner.op == "call_function" and not _is_known(inner.target):
-            raise NotDecomposed(f"torch's decomposition of it has {inner.target}, which a program cannot hold")
+            raise NotDecomposed(f"torch's decomposition contains {inner.target}, which a program cannot contain")
         if inner.op == "get_attr" and not isinstance(getattr(traced, inner.target), torch.Tensor):
-            raise NotDecomposed("torch's decomposition of it has graphs inside")
+            raise NotDecomposed("torch's decomposition contains nested graphs")
     made, expected = pytree.tree_leaves(_results(traced)), pytree.tree_leaves(node.meta.get("val"))
     if len(made) != len(expected) or not all(map(_fits, made, expected)):
-        raise NotDecomposed("torch's decomposition of it gives something else than tensors of the same types and sizes")
+        raise NotDecomposed("torch's decomposition does not return tensors of the same types and sizes")
 
 
 def _is_known(target: Any) -> bool:

@@ -30,7 +30,7 @@ PACKED = (
 
 @contextmanager
 def dynamic_recurrence() -> Iterator[None]:
-    """For the time of the context, `torch.export` captures `nn.LSTM`, `nn.GRU` and `nn.RNN` for sequences of any length.
+    """Within the context, `torch.export` captures `nn.LSTM`, `nn.GRU` and `nn.RNN` for sequences of any length.
 
     `modelexport.export` does it by itself. Around your own capture it is needed where the length is dynamic:
 

@@ -31,7 +31,7 @@ def main() -> int:
     try:
         if request["version"] != modelexport.__version__:
             raise ValueError(
-                f"modelexport {modelexport.__version__} of {sys.executable} is not of the version of this command, "
+                f"{sys.executable} has modelexport {modelexport.__version__}, but this command has version "
                 f"{request['version']}: pip install --upgrade modelexport=={request['version']}"
             )
         from modelexport.live import job

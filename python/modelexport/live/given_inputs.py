@@ -32,7 +32,7 @@ def spec_of(text: str) -> Spec:
         raise ValueError(f"--inputs {text}: expected NAME:[SIZES]:TYPE, such as input_ids:[1,128]:int64")
     dtype = None if match["dtype"] is None else getattr(torch, match["dtype"], ...)
     if dtype is not None and not isinstance(dtype, torch.dtype):
-        raise ValueError(f"--inputs {text}: {match['dtype']!r} is no element type of torch")
+        raise ValueError(f"--inputs {text}: {match['dtype']!r} is not an element type of torch")
     return Spec(match["name"].strip(), sizes(match["shape"], f"--inputs {text}"), dtype)
 
 

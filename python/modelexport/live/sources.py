@@ -46,18 +46,18 @@ def from_factory(source: str) -> LiveModel:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
-        raise ValueError(f"{source}: there is no module {error.name!r} for this Python ({sys.executable})") from error
+        raise ValueError(f"{source}: module {error.name!r} cannot be imported by this Python ({sys.executable})") from error
     try:
         found = reduce(getattr, path.split("."), module)
     except AttributeError as error:
         raise ValueError(f"{source}: {error}") from error
     if not isinstance(found, torch.nn.Module):
         if not callable(found):
-            raise ValueError(f"{source}: is a {type(found).__name__}; expected a function that gives an nn.Module")
+            raise ValueError(f"{source}: is a {type(found).__name__}; expected a function that returns an nn.Module")
         found = found()
     model, inputs = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
     if not isinstance(model, torch.nn.Module):
-        raise ValueError(f"{source}: gave a {type(model).__name__}; expected an nn.Module, or one with its inputs")
+        raise ValueError(f"{source}: returned a {type(model).__name__}; expected an nn.Module, or an nn.Module and its inputs")
     return LiveModel(model, inputs)
 
 
@@ -70,15 +70,15 @@ def from_hugging_face(source: str, trust_remote_code: bool) -> LiveModel:
             "pip install transformers"
         ) from error
     if Path(source).is_dir() and not Path(source, "config.json").exists():
-        raise ValueError(f"{source}: has no config.json, so it is no folder of a Hugging Face model")
+        raise ValueError(f"{source}: has no config.json, so it is not the folder of a Hugging Face model")
     try:
         model = local_first(source, lambda **where: from_pretrained(source, trust_remote_code, **where))
     except OSError as error:
         if Path(source).exists():
             raise ValueError(f"{source}: {error}") from error
         raise ValueError(
-            f"{source}: is no file and no folder, and Hugging Face has no such model that can be reached from here or "
-            "lies in the local cache"
+            f"{source}: is not a file or folder, and no Hugging Face model of this name can be downloaded or "
+            "found in the local cache"
         ) from error
     leave_caches_out(model)
     return LiveModel(model, repository=source)
@@ -113,7 +113,7 @@ def configuration(source: str, trust_remote_code: bool, **where: Any) -> Any:
 
 
 def own_code(source: str) -> ValueError:
-    return ValueError(f"{source}: has code of its own; read it, then pass --trust-remote-code to run it")
+    return ValueError(f"{source}: contains code; review it, then pass --trust-remote-code to run it")
 
 
 def leave_caches_out(model: torch.nn.Module) -> None:

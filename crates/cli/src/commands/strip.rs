@@ -47,7 +47,7 @@ const EXAMPLES: &str = "\
 Examples:
   modelexport strip tagged.onnx -o plain.onnx
   modelexport strip model.onnx -o model.onnx --overwrite              in place
-  modelexport strip from_torch.onnx -o shipped.onnx --all-metadata    no local paths leave the house";
+  modelexport strip from_torch.onnx -o shipped.onnx --all-metadata    remove local paths, too";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
     let options = Options { all_metadata: arguments.all_metadata, overwrite: arguments.overwrite };

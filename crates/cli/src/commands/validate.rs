@@ -23,7 +23,7 @@ use crate::session::Session;
 /// Structure: names are unique, values are defined before they are read, declared shapes and types match the operators,
 /// external data exists. Tags: tags are well-formed, their modules and parents exist, no two modules share a tag,
 /// doc_string, metadata and sidecar agree. Consistency: a node that reads a parameter belongs to the owner of the parameter,
-/// and nodes between two nodes of one call belong to that call.
+/// and no value leaves a module call and returns to it through another module.
 ///
 /// The exit status is 1 if there are errors or warnings. Notes do not count.
 #[derive(Args)]

@@ -1,4 +1,4 @@
-//! Why external data was refused.
+//! Why external data was rejected.
 
 use std::io;
 
@@ -30,14 +30,14 @@ pub enum Reason {
     BadNumber { key: &'static str, value: String },
     #[error("the path is absolute; it must be relative to the model's folder")]
     Absolute,
-    #[error("the path leads out of the model's folder by `..`")]
+    #[error("the path leaves the model's folder through `..`")]
     Outside,
-    #[error("the path is not one that a file can have")]
+    #[error("the path is not a valid file path")]
     BadPath,
     #[error("the path goes through a symbolic link; put the file itself into the model's folder")]
     Link,
     #[error(
-        "the file has {names} names (hard links), so it may be one from outside the model's folder; copy it there"
+        "the file has {names} hard links, so it may be a file outside the model's folder; copy it into the folder"
     )]
     HardLink { names: u64 },
     #[error("there is no such file in the model's folder")]
@@ -46,9 +46,9 @@ pub enum Reason {
     NotRegular { what: &'static str },
     #[error("cannot open: {0}")]
     Open(io::Error),
-    #[error("bytes {offset} to {end} are beyond the end of the file, which has {file_length}")]
+    #[error("bytes {offset} to {end} are beyond the end of the file, which has {file_length} bytes")]
     OutOfRange { offset: u64, end: u128, file_length: u64 },
-    #[error("the entry `length` is {length}, but type and dimensions take {expected} bytes")]
+    #[error("the entry `length` is {length}, but type and dimensions require {expected} bytes")]
     WrongLength { length: u64, expected: u64 },
     #[error("the dimensions {dims:?} are negative or too large")]
     BadDims { dims: Vec<i64> },

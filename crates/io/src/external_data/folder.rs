@@ -1,4 +1,4 @@
-//! Opening files below the model's folder, and nowhere else.
+//! Opens files below the model's folder, and only there.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -1,8 +1,8 @@
-//! External data of ONNX files: tensors whose bytes are in another file, resolved inside the model's folder only.
+//! External data of ONNX files: tensors whose bytes are in another file, resolved only inside the model's folder.
 //!
-//! The model is untrusted, so what it says must not reach other files: absolute paths, `..`, symbolic links at any
-//! place of the path, hard links and everything that is not a regular file are refused, and the way is walked such that nobody can
-//! put a link into it meanwhile.
+//! The model is untrusted and must not reach other files. Absolute paths, `..`, symbolic links anywhere in the path, hard
+//! links and everything except regular files are rejected. The path is opened component by component, so no link can be
+//! inserted meanwhile.
 
 mod entry;
 mod error;

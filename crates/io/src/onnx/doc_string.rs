@@ -1,4 +1,4 @@
-//! The JSON that a tagged node carries as its `doc_string`.
+//! The JSON in the `doc_string` of a tagged node.
 
 use modelexport_graph::{Method, Name};
 use serde::de::IgnoredAny;

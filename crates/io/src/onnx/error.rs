@@ -35,9 +35,9 @@ pub enum Error {
     Changed { file: String },
     #[error("{file}: is not an ONNX model: it looks like {looks_like}")]
     NotOnnx { file: String, looks_like: &'static str },
-    #[error("{file}: is not a complete ONNX model: it has no {field}; the file may have been cut off")]
+    #[error("{file}: is not a complete ONNX model: it has no {field}; the file may be truncated")]
     Missing { file: String, field: &'static str },
-    #[error("{at}: the file ends here, but {missing} more byte(s) should follow; it is truncated")]
+    #[error("{at}: the file is truncated: it ends here, but {missing} more byte(s) are expected")]
     Truncated { at: Box<At>, missing: u64 },
     #[error("{at}: a field needs {needed} byte(s), but its message has only {room} left")]
     Overrun { at: Box<At>, needed: u64, room: u64 },
@@ -47,15 +47,13 @@ pub enum Error {
     BadWireType { at: Box<At>, field: u32, wire_type: u8 },
     #[error("{at}: {number} is not a field number")]
     BadFieldNumber { at: Box<At>, number: u64 },
-    #[error("{at}: the group that field {field} ends was not begun")]
+    #[error("{at}: field {field} ends a group that was not started")]
     UnmatchedGroup { at: Box<At>, field: u32 },
     #[error("{at}: messages are nested deeper than {cap} levels")]
     NestedTooDeep { at: Box<At>, cap: usize },
-    #[error("{at}: a field of {length} bytes that is not tensor data; at most {cap} are read")]
+    #[error("{at}: a field without tensor data has {length} bytes; the limit is {cap}")]
     FieldTooLarge { at: Box<At>, length: u64, cap: u64 },
-    #[error(
-        "{at}: so many almost empty messages that they would take more memory than {factor} times the file"
-    )]
+    #[error("{at}: too many tiny messages: they would take more memory than {factor} times the file size")]
     TooDense { at: Box<At>, factor: u64 },
     #[error("{at}: the node has no op_type")]
     MissingOperator { at: Box<At> },
@@ -69,11 +67,11 @@ pub enum Error {
     #[error("{file}: the function {function} calls itself: {cycle}")]
     RecursiveFunction { file: String, function: String, cycle: String },
     #[error(
-        "the model would take {length} bytes, and protobuf stops at {cap}; keep the weights in a file of their own \
+        "the model would have {length} bytes, but protobuf allows {cap}; store the weights in a separate file \
          (external data)"
     )]
     TooLarge { length: u64, cap: u64 },
-    #[error("the graph has messages nested deeper than {cap} levels; readers of ONNX would refuse it")]
+    #[error("the graph has messages nested deeper than {cap} levels; ONNX readers would reject it")]
     GraphTooDeep { cap: usize },
     #[error("tensor '{name}': the stored view of {sizes:?} elements has no size in bytes")]
     BadView { name: String, sizes: Vec<u64> },

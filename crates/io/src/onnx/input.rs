@@ -1,4 +1,4 @@
-//! The bytes of a source, read where they are needed: a window that moves over the file.
+//! Reads the bytes of a source on demand, through a window that moves over the file.
 
 use std::borrow::Cow;
 use std::io;

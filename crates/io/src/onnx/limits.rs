@@ -1,4 +1,4 @@
-//! Limits that untrusted files meet. Each has its error variant.
+//! Limits on untrusted files. Each has its error variant.
 
 /// Levels of messages inside messages; protobuf's own readers stop at 100. Reading, encoding and dropping recurse
 /// to this depth, which takes a small part of the two MiB that a thread's stack has at least.

@@ -1,12 +1,12 @@
-//! Text of a file as Rust strings, without loss.
+//! Lossless conversion of the strings of a file to Rust strings.
 //!
-//! Protobuf strings should be UTF-8, but nothing stops a file from holding other bytes, and a name must come out of
-//! a rewrite as it went in. So each byte that is not part of valid UTF-8 is read as one character of a range that
-//! nobody uses: byte `0x80 + n` as `U+10FE80 + n`, the last but one block of a private-use plane. A file that does
-//! hold one of these 128 characters has its four bytes read the same way, which keeps the mapping reversible:
-//! [`to_bytes`] undoes [`from_bytes`] for every sequence of bytes.
+//! Protobuf strings should be UTF-8, but a file can contain other bytes, and a name must be written back unchanged. Each
+//! byte that is not part of valid UTF-8 becomes one character of an unused range: byte `0x80 + n` becomes `U+10FE80 + n`,
+//! in the last but one block of a private-use plane. If a file contains one of these 128 characters, its four bytes are
+//! read in the same way, which keeps the mapping reversible: [`to_bytes`] reverts [`from_bytes`] for every sequence of
+//! bytes.
 //!
-//! NUL and other control characters are plain characters here. [`for_screen`] shows all of these without harm.
+//! NUL and other control characters are plain characters here. [`for_screen`] escapes all of these.
 
 use std::borrow::Cow;
 

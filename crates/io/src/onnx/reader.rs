@@ -1,4 +1,4 @@
-//! Messages as sequences of fields, over a source that is not loaded.
+//! Reads messages as sequences of fields, from a source that is not loaded.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Field numbers of `onnx.proto`, by message. Fields that are not listed are kept as unknown.
+//! Field numbers of `onnx.proto` by message. Fields that are not listed are kept as unknown fields.
 
 pub(crate) mod model {
     pub(crate) const IR_VERSION: u32 = 1;

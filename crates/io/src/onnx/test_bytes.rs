@@ -1,4 +1,4 @@
-//! Messages made by hand, field by field, for tests.
+//! Messages built by hand, field by field, for tests.
 
 use std::sync::Arc;
 

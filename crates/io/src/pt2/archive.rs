@@ -1,7 +1,7 @@
-//! The zip container: where each entry's bytes are in the file.
+//! The zip container: the position of each entry's bytes in the file.
 //!
-//! Entries are stored as they are, so that a weight is a range of bytes of the file. The central directory is
-//! believed only as far as the local headers agree.
+//! Entries are stored uncompressed, so a weight is a range of bytes of the file. The central directory must agree with the
+//! local headers.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! The union of all argument kinds. Read by hand, so that an unknown kind can be reported with its node.
+//! The union of all argument kinds. It is parsed by hand, so that an unknown kind can be reported with its node.
 
 use std::fmt;
 

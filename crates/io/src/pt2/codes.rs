@@ -1,4 +1,4 @@
-//! Numbers of the schema's enumerations.
+//! The numbers of the schema's enumerations.
 
 use modelexport_graph::DType;
 use modelexport_graph::aten::{Layout, MemoryFormat};

@@ -1,4 +1,4 @@
-//! What can be wrong with a `.pt2` archive.
+//! The errors of a `.pt2` archive.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub enum Problem {
     // The zip container.
     #[error("is not a zip archive; a .pt2 file is written by torch.export.save")]
     NotZip,
-    #[error("the zip archive is cut off or damaged ({reason}); copy or save the file again")]
+    #[error("the zip archive is truncated or damaged ({reason}); copy or save the file again")]
     Truncated { reason: String },
     #[error("the zip archive lists more than {limit} entries")]
     TooManyEntries { limit: usize },
@@ -59,35 +59,35 @@ pub enum Problem {
     OverlappingEntries { first: String, second: String },
     #[error("the zip entry {entry:?}: its local header and the central directory disagree about {what}")]
     HeaderMismatch { entry: String, what: &'static str },
-    #[error("the zip entry {entry:?} lies outside of the file (bytes {start} to {end} of {length})")]
+    #[error("the zip entry {entry:?} is outside the file (bytes {start} to {end} of {length})")]
     EntryOutside { entry: String, start: u64, end: u64, length: u64 },
     #[error(
-        "the zip entry {entry:?} is compressed or encrypted; torch.export.save stores entries as they are"
+        "the zip entry {entry:?} is compressed or encrypted; torch.export.save stores entries uncompressed"
     )]
     NotStored { entry: String },
     #[error("the zip entry {entry:?} does not match its checksum; copy or save the file again")]
     Checksum { entry: String },
-    #[error("the zip entry {entry:?} has {length} bytes, more than the {limit} that are read")]
+    #[error("the zip entry {entry:?} has {length} bytes; the limit is {limit}")]
     EntryTooLarge { entry: String, length: u64, limit: u64 },
 
     // The layout of the archive.
     #[error("has no models/*.json ({found}); save the program with torch.export.save of torch {} or later", TORCH[0])]
     NoModel { found: &'static str },
-    #[error("holds several models ({}); save each into a file of its own", names.join(", "))]
+    #[error("contains several models ({}); save each in a separate file", names.join(", "))]
     SeveralModels { names: Vec<String> },
     #[error("was written by an old torch ({found}); load it and save it again with torch {} or later", TORCH[0])]
     OldLayout { found: String },
-    #[error("has the byte order {found:?}; only \"little\" can be read: save it on a little-endian machine")]
+    #[error("has the byte order {found:?}; only \"little\" is supported: save it on a little-endian machine")]
     ByteOrder { found: String },
     #[error(
-        "has the archive version {found:?}; only \"0\" is known: save it with torch {} to {}", TORCH[0], TORCH[1]
+        "has the archive version {found:?}; only \"0\" is supported: save it with torch {} to {}", TORCH[0], TORCH[1]
     )]
     ArchiveVersion { found: String },
     #[error("lacks the entry {entry:?}; save it again with torch {} or later", TORCH[0])]
     MissingEntry { entry: String },
     #[error(
         "has schema version {major}.{minor} (torch {torch:?}); versions {SCHEMA_MAJOR}.{} to {SCHEMA_MAJOR}.{} \
-         can be read: save it with torch {} to {}",
+         are supported: save it with torch {} to {}",
         SCHEMA_MINORS[0], SCHEMA_MINORS[1], TORCH[0], TORCH[1]
     )]
     SchemaVersion { major: i64, minor: i64, torch: String },
@@ -97,7 +97,7 @@ pub enum Problem {
     JsonNotUtf8 { entry: String, offset: usize },
     #[error("{entry:?} is nested more than {limit} levels deep (byte {offset})")]
     JsonTooDeep { entry: String, limit: usize, offset: usize },
-    #[error("{entry:?} has a key twice: {message}")]
+    #[error("{entry:?} has a duplicate key: {message}")]
     JsonDuplicateKey { entry: String, message: String },
     #[error("{entry:?} cannot be read: {message}")]
     Json { entry: String, message: String },
@@ -115,7 +115,7 @@ pub enum Problem {
     MissingMetadata { place: Place, name: String, table: &'static str },
     #[error("{place}: the value {name:?} is defined twice")]
     DuplicateDefinition { place: Place, name: String },
-    #[error("two nodes of one graph are called {node:?}")]
+    #[error("two nodes of one graph have the name {node:?}")]
     DuplicateNode { node: String },
     #[error("{place}: a result cannot be {kind}")]
     BadResult { place: Place, kind: &'static str },
@@ -125,7 +125,7 @@ pub enum Problem {
     NegativeDimension { place: Place, what: &'static str, value: i64 },
     #[error("{place}: {sizes} sizes but {strides} strides")]
     StrideCount { place: Place, sizes: usize, strides: usize },
-    #[error("the signature does not fit the graph: {reason}")]
+    #[error("the signature does not match the graph: {reason}")]
     Signature { reason: String },
     #[error("node {node:?}: the module stack {text:?} cannot be read: expected entries `key,path,class`")]
     ModuleStack { node: String, text: String },
@@ -140,13 +140,13 @@ pub enum Problem {
     MissingWeight { weight: String, reader: Option<Place> },
     #[error("weight {weight:?}: its bytes, zip entry {entry:?}, are not in the archive")]
     MissingWeightBytes { weight: String, entry: String },
-    #[error("weight {weight:?} has a symbolic shape; a stored tensor has a plain one")]
+    #[error("weight {weight:?} has a symbolic shape; stored tensors need a concrete shape")]
     SymbolicWeight { weight: String },
     #[error("weight {weight:?}: the product of its sizes or strides overflows")]
     WeightOverflow { weight: String },
     #[error("weight {weight:?} needs {needed} bytes of {entry:?}, which has {length}")]
     WeightOutside { weight: String, entry: String, needed: u64, length: u64 },
-    #[error("weight {weight:?} has the layout {layout}; only strided tensors can be read")]
+    #[error("weight {weight:?} has the layout {layout}; only strided tensors are supported")]
     WeightLayout { weight: String, layout: &'static str },
     #[error("weight {weight:?} is {stored} in the archive but {graph} in the graph{}", read_at(reader))]
     WeightMismatch { weight: String, stored: String, graph: String, reader: Option<Place> },

@@ -1,4 +1,4 @@
-//! Graphs: nodes in order, with their arguments resolved and their origin looked up.
+//! Converts graphs: nodes in order, with resolved arguments and their origin.
 
 use modelexport_graph::aten::{self, Arg, NamedArg, Subgraph};
 use modelexport_graph::hash::HashMap;

@@ -1,5 +1,5 @@
-//! Building blocks for the archive's JSON: strings that borrow from the text, maps that keep their order, numbers
-//! as Python writes them, and errors that say what kind of bad the text is.
+//! Building blocks for the archive's JSON: strings that borrow from the text, maps that keep their order, numbers as Python
+//! writes them, and classified errors.
 
 use std::borrow::Cow;
 use std::fmt;

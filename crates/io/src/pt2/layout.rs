@@ -1,4 +1,4 @@
-//! Which entries of the archive are what, and which layouts are refused.
+//! Finds the entries of the archive, and rejects unsupported layouts.
 
 use rawzip::ReaderAt;
 

@@ -1,4 +1,4 @@
-//! Paths of modules as captures spell them, in the plain form `layers.0.attention`.
+//! Module paths of captures, normalized to the form `layers.0.attention`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

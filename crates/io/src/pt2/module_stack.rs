@@ -1,9 +1,9 @@
-//! `nn_module_stack` of the nodes: which module calls a node ran in.
+//! `nn_module_stack` of the nodes: the module calls that a node ran in.
 //!
-//! A stack is a list of frames joined by `;`, the root first, each `key,path,class`. The key ends in `@1` for the
-//! second call under the same name, `@2` for the third. In graphs that were captured with Python's own control flow the
-//! key is `L__self__` and the path; after a capture by bytecode it is a number. Keys and paths may hold commas: in
-//! brackets (`layers.slice(1, 3, None).0`) and in the names of a `ModuleDict`.
+//! A stack is a list of frames joined by `;`, the root first, each `key,path,class`. The key ends in `@1` for the second
+//! call under the same name, in `@2` for the third. With `strict=False` the key is `L__self__` and the path; with
+//! `strict=True` it is a number. Keys and paths can contain commas: in brackets (`layers.slice(1, 3, None).0`) and in the
+//! names of a `ModuleDict`.
 
 use modelexport_graph::hash::HashMap;
 use modelexport_graph::{ModuleId, ModuleTree, Name, ScopeId, Scopes};

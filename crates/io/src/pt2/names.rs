@@ -1,4 +1,4 @@
-//! Names of the user's inputs and outputs, from the trees that torch flattens them by.
+//! Names of the user's inputs and outputs, from the trees that torch flattens.
 
 use std::collections::{HashMap, HashSet};
 

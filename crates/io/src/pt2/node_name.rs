@@ -1,4 +1,4 @@
-//! Names of nodes. The archive has them from schema 8.15 on; before, they are found again the way FX gives them.
+//! Names of nodes. Archives record them since schema 8.15. For older archives they are reconstructed as FX assigns them.
 
 use modelexport_graph::Name;
 use modelexport_graph::hash::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! A program that was never put into an archive: the same JSON texts, and weights in the caller's memory.
+//! A program that is not in an archive: the same JSON texts, and weights in the caller's memory.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The whole program: graph, signature, ranges, weights and module tree put together.
+//! Builds the program from graph, signature, ranges, weights and module tree.
 
 use std::collections::HashMap;
 

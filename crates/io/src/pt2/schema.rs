@@ -1,7 +1,7 @@
-//! The JSON of an exported program, as `torch/_export/serde/schema.py` lays it down.
+//! The JSON of an exported program, as defined by `torch/_export/serde/schema.py`.
 //!
-//! Fields that nothing here needs are left out; unknown fields are ignored, because torch adds some in compatible
-//! minor versions.
+//! Fields that are not needed are omitted. Unknown fields are ignored, because torch adds fields in compatible minor
+//! versions.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

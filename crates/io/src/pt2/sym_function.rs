@@ -1,4 +1,4 @@
-//! The functions that occur in symbolic expressions: sympy's and those of `torch/utils/_sympy/functions.py`.
+//! The functions in symbolic expressions: those of sympy and of `torch/utils/_sympy/functions.py`.
 
 use modelexport_graph::{SymExpr, SymOp};
 

@@ -1,5 +1,5 @@
-//! Symbolic expressions as text: sympy's `srepr` form (`Mul(Integer(2), Symbol('s77', positive=True))`), which torch
-//! writes, and the infix form (`2*s77`), which people and `str` write. One grammar reads both.
+//! Parses symbolic expressions: sympy's `srepr` form (`Mul(Integer(2), Symbol('s77', positive=True))`), which torch writes,
+//! and the infix form (`2*s77`), which people and `str` write. One grammar accepts both.
 
 use modelexport_graph::{Name, SymExpr, SymOp};
 

@@ -1,4 +1,4 @@
-//! Parameters, buffers and constants: what the archive's configurations say of them, and where their bytes are.
+//! Parameters, buffers and constants: their metadata in the archive, and the position of their bytes.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Why a safetensors file was refused.
+//! Why a safetensors file was rejected.
 
 use std::io;
 use std::path::PathBuf;
@@ -25,27 +25,27 @@ pub enum Reason {
     Source(source::Error),
     #[error("cannot read: {0}")]
     Read(io::Error),
-    #[error("has {length} bytes, fewer than its header takes; the file is cut short")]
+    #[error("has {length} bytes, fewer than its header needs; the file is truncated")]
     Truncated { length: u64 },
-    #[error("the header says that it has {length} bytes; at most {limit} are read")]
+    #[error("the header declares {length} bytes; the limit is {limit}")]
     HeaderTooLarge { length: u64, limit: u64 },
-    #[error("the index has {length} bytes; at most {limit} are read")]
+    #[error("the index has {length} bytes; the limit is {limit}")]
     IndexTooLarge { length: u64, limit: u64 },
     #[error("bad JSON: {0}")]
     Json(serde_json::Error),
     #[error("the name {name:?} occurs twice")]
     Duplicate { name: String },
-    #[error("tensor {name:?}: {dtype:?} is not a type that is known here")]
+    #[error("tensor {name:?}: the type {dtype:?} is not supported")]
     UnknownDType { name: String, dtype: String },
     #[error("tensor {name:?}: bytes {start} to {end} are not within the {available} bytes of data")]
     OutOfRange { name: String, start: u64, end: u64, available: u64 },
-    #[error("tensor {name:?}: {length} bytes, but type and shape take {expected}")]
+    #[error("tensor {name:?}: {length} bytes, but type and shape require {expected}")]
     WrongLength { name: String, length: u64, expected: u64 },
     #[error("tensor {name:?}: the shape {shape:?} is too large")]
     BadShape { name: String, shape: Vec<u64> },
     #[error("tensors {first:?} and {second:?} share bytes")]
     Overlap { first: String, second: String },
-    #[error("{length} bytes at {start} belong to no tensor")]
+    #[error("{length} bytes at {start} do not belong to any tensor")]
     Gap { start: u64, length: u64 },
     #[error("the index names the file {file:?}; only files beside the index are read")]
     BadShardName { file: String },

@@ -1,8 +1,8 @@
-//! Headers of safetensors files: where each tensor's bytes are. The bytes themselves are not read.
+//! Headers of safetensors files: the position of each tensor's bytes. The bytes themselves are not read.
 //!
-//! A file starts with the length of its header (8 bytes, little-endian), then comes the header, a JSON object from
-//! tensor names to type, shape and offsets, then the tensors' bytes without gaps. A sharded model has an index beside
-//! its files that says which tensor is in which.
+//! A file starts with the length of its header (8 bytes, little-endian). The header follows: a JSON object that maps tensor
+//! names to type, shape and offsets. Then come the bytes of the tensors without gaps. A sharded model has an index beside its
+//! files that maps each tensor to its file.
 
 mod error;
 mod header;

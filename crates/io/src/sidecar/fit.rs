@@ -1,4 +1,4 @@
-//! How well evidence and graph fitted.
+//! How well the evidence fitted the graph.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! The sidecar `<stem>_hierarchy.json`: modules, nodes and how they belong together, for tools that do not read ONNX.
+//! The sidecar `<stem>_hierarchy.json`: modules, nodes and their relations, for tools that do not read ONNX.
 //!
-//! The types here are the format: `docs/sidecar.schema.json` is generated from them. The file holds nothing that
-//! differs between two exports of the same input (no time, no folder), so that its bytes are reproducible.
+//! The types here define the format: `docs/sidecar.schema.json` is generated from them. The file contains nothing that
+//! differs between two exports of the same input (no time, no folder), so its bytes are reproducible.
 
 mod fit;
 mod read;

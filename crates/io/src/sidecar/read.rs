@@ -1,4 +1,4 @@
-//! Reading: whether the parts of a sidecar fit together.
+//! Reads a sidecar and checks that its parts are consistent.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Writing: one line for each module and node, so that large files stay readable and differences are small.
+//! Writes a sidecar with one line per module and node, so that large files are readable and have small diffs.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Boxes of an index space, cut into smaller ones.
+//! Splits boxes of an index space into smaller ones.
 
 /// A box: its first index and its size along each axis, the last one running fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]

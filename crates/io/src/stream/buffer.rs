@@ -1,4 +1,4 @@
-//! Memory that is used again and again.
+//! Reusable memory.
 
 /// Limit for what is read of the source at a time, a block. A third of 64 MB fits, a common size of weights: the fewer
 /// blocks a weight has, the longer are the runs that are read.

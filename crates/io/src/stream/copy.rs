@@ -1,4 +1,4 @@
-//! One run of bytes from source to output.
+//! Copies one run of bytes from source to output.
 
 use std::sync::Arc;
 

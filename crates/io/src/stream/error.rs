@@ -8,14 +8,14 @@ use crate::{ErrorKind, output};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the weight lies in source {id}, which is not in the table of sources")]
+    #[error("the weight is in source {id}, which is not in the table of sources")]
     NoSource { id: u32 },
     #[error(
         "the weight needs bytes {start} to {end} of {place}, which has {length}: sizes or strides are wrong, or the file \
-         is cut short"
+         is truncated"
     )]
     OutOfRange { place: String, start: u128, end: u128, length: u64 },
-    #[error("{place}: ends before byte {end}; it became shorter while it was read")]
+    #[error("{place}: ends before byte {end}; it was truncated while it was read")]
     Shrunk { place: String, end: u64 },
     #[error("{place}: cannot read {length} bytes at {offset}: {source}")]
     Read { place: String, offset: u64, length: u64, source: io::Error },

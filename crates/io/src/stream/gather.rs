@@ -1,7 +1,7 @@
-//! Strided views, block by block.
+//! Copies strided views block by block.
 //!
-//! Of each block the image is read, as large as memory allows; its elements are then put in order part by part, and
-//! each part is written. A part is small enough to stay in the processor's cache meanwhile.
+//! The image of a block is read at once, as large as memory allows. Its elements are then reordered and written part by
+//! part. A part is small enough to stay in the processor's cache.
 
 use std::sync::Arc;
 

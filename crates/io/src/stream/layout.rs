@@ -1,7 +1,7 @@
-//! How a strided view is cut into blocks that fit into memory.
+//! Splits a strided view into blocks that fit into memory.
 //!
-//! A block is a box in the index space of the output. Its *image* is what is read for it: runs of bytes as they lie
-//! in the source, one after the other.
+//! A block is a box in the index space of the output. Its *image* is the data that is read for it: runs of bytes in the order
+//! of the source.
 
 use modelexport_graph::StridedView;
 

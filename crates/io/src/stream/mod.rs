@@ -1,11 +1,11 @@
-//! Weights from source to output, in bounded memory.
+//! Copies weights from source to output in bounded memory.
 //!
-//! * Contiguous weights are read and written piece by piece; inside the kernel where the file system could let both files
-//!   share them.
+//! * Contiguous weights are read and written in chunks. The kernel copies them if the file system could share the data
+//!   between both files.
 //! * All others (a transposed linear layer, a slice) are gathered block by block: a block is read in the order of the
 //!   source, reordered in memory, and written in the order of the output.
 //!
-//! Threads of their own do both, so that one weight is put in order while another is written.
+//! A worker pool does both, so one weight is reordered while another is written.
 //!
 //! Nothing is mapped into memory: a file that shrinks while it is read is an error, not a crash. Buffers take at most
 //! [`MEMORY`] bytes.

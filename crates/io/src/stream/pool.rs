@@ -1,8 +1,8 @@
 //! A worker pool that writes weights.
 //!
-//! The kernel lets one thread at a time write into a file; a second one would only wait. Therefore one thread writes while
-//! the others prepare: they read what must be reordered, part by part, and queue the parts for the writer. A thread
-//! writes when no other does, so that none waits for another as long as there is work.
+//! The kernel lets only one thread at a time write into a file; a second one would wait. Therefore one thread writes while the
+//! others prepare data: they read what must be reordered, part by part, and queue the parts for the writer. A thread writes
+//! if no other does, so no thread waits while there is work.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

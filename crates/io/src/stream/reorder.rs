@@ -1,4 +1,4 @@
-//! From the image of a block to its result, in memory.
+//! Reorders the image of a block in memory.
 
 use super::transpose::transpose;
 use super::walk::{Step, Walk};

@@ -1,8 +1,8 @@
-//! Transposition of a matrix in memory.
+//! Transposes a matrix in memory.
 //!
-//! It goes tile by tile, a tile being as wide and as high as elements fit into a cache line: so every line of the
-//! source is read once and every line of the result is written once, however the strides fall on the cache. The tiles
-//! follow the rows of the source, whose neighbouring lines the processor then fetches ahead.
+//! The work is done in tiles, whose width and height are the number of elements in a cache line. Every line of the source is
+//! read once and every line of the result is written once, whatever the strides are. The tiles follow the rows of the
+//! source, whose neighboring lines the processor prefetches.
 
 /// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;

@@ -1,4 +1,4 @@
-//! Counting through the positions of a box in two address spaces at once.
+//! Iterates over the positions of a box in two address spaces at once.
 
 /// One axis of a box: its size, and what a step along it adds to each of two addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

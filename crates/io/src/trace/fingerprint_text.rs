@@ -1,4 +1,4 @@
-//! Sums of fingerprints as text: JSON numbers lose bits beyond 53 in many readers.
+//! Fingerprints as text: many JSON readers lose bits of numbers beyond 53.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
-//! The trace: what one forward pass of a live model did, as `modelexport.TracingHierarchyBuilder` wrote it.
+//! The trace: a record of one forward pass of a live model, written by `modelexport.TracingHierarchyBuilder`.
 //!
-//! It is evidence for strategies: which modules there are, which calls they made of each other, and every operator in
-//! order with the call that it ran in and the tensors that it read and made. The types here are the format:
-//! `docs/trace.schema.json` is generated from them, and `docs/trace.md` explains it. A trace holds nothing that differs
-//! between two runs on the same model and inputs (no addresses, no time, no folder).
+//! Strategies use it as evidence. It lists the modules, the calls between them, and every operator in order with its module
+//! call, inputs and outputs. The types here define the format: `docs/trace.schema.json` is generated from them, and
+//! `docs/trace.md` explains it. A trace contains nothing that differs between two runs on the same model and inputs (no
+//! addresses, no time, no folder).
 
 mod fingerprint_text;
 mod read;

@@ -1,4 +1,4 @@
-//! Reading: whether the parts of a trace fit together.
+//! Reads a trace and checks that its parts are consistent.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The long lists of a trace, as they are in memory: a few long allocations instead of several short ones a record.
+//! The long lists of a trace in memory: a few long allocations instead of several short ones per record.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

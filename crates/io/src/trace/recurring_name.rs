@@ -1,4 +1,4 @@
-//! Names that come again and again, such as those of operators: one in memory while they are read.
+//! Interning of repeated names, such as those of operators, while a trace is read.
 
 use std::cell::RefCell;
 use std::fmt;

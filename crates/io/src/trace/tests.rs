@@ -1,4 +1,4 @@
-//! The format is what the schema says, the examples can be read, and each contradiction has its message.
+//! The format matches the schema, the examples can be read, and each contradiction has its message.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The data file of a model: what goes into it, and where.
+//! The data file of a model: its contents and their positions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

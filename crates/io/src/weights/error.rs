@@ -7,15 +7,15 @@ use crate::{ErrorKind, external_data, onnx, output, stream};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "the model would have {bytes} bytes with its weights inside; an ONNX file can hold {limit}. Write the weights \
-         to a file of their own (external), or refer to where they are (reference)"
+        "with embedded weights the model would have {bytes} bytes; an ONNX file can hold {limit}. Store the weights \
+         in a separate file (external), or reference them in place (reference)"
     )]
     TooLarge { bytes: u64, limit: u64 },
     #[error("the model without its weights would have {bytes} bytes; an ONNX file can hold {limit}")]
     GraphTooLarge { bytes: u64, limit: u64 },
-    #[error("{}: the name is not valid UTF-8, as it must be to stand in a model that refers to it", path.display())]
+    #[error("{}: the name is not valid UTF-8, so the model cannot refer to it", path.display())]
     NotUtf8 { path: PathBuf },
-    #[error("tensor {tensor:?}: its dimensions {dims:?} do not fit the stored sizes {sizes:?}")]
+    #[error("tensor {tensor:?}: its dimensions {dims:?} do not match the stored sizes {sizes:?}")]
     WrongShape { tensor: String, dims: Vec<i64>, sizes: Vec<u64> },
     #[error("tensor {tensor:?}: {source}")]
     Tensor { tensor: String, source: stream::Error },
@@ -31,7 +31,7 @@ pub enum Error {
     NotAFile { tensor: String, place: String },
     #[error(
         "{}: is not in the folder of the model, {}, nor below it, so the model cannot refer to it. Write the model \
-         beside it, move it there, or write the weights anew (external)", path.display(), folder.display()
+         beside it, move it there, or store the weights in a separate file (external)", path.display(), folder.display()
     )]
     OutsideFolder { path: PathBuf, folder: PathBuf },
     #[error("{}: the model cannot refer to it: {reason}", path.display())]

@@ -1,10 +1,10 @@
-//! Writing a model with its weights embedded, external, referenced or left out.
+//! Writes a model with its weights embedded, external, referenced or omitted.
 //!
-//! [`stage`] puts the files into a [`Transaction`], to which the caller may add others (a sidecar) before it commits;
-//! [`write_model`] does it all for a model alone. The same model gives the same bytes each time.
+//! [`stage`] adds the files to a [`Transaction`], to which the caller can add others (a sidecar) before the commit.
+//! [`write_model`] does everything for a model alone. The same model gives the same bytes each time.
 //!
-//! Only initializers are placed by the mode. Tensors below [`INLINE_BELOW`] bytes stay in the model in every mode:
-//! runtimes want small ones (shapes, axes, scalars) at hand, and an entry about them would be as long.
+//! The mode applies only to initializers. Tensors below [`INLINE_BELOW`] bytes stay in the model in every mode: runtimes need
+//! small ones (shapes, axes, scalars) at hand, and an entry about external data would be as long.
 
 mod data_file;
 mod error;

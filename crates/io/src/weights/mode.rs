@@ -1,4 +1,4 @@
-//! Where the weights of a model go.
+//! Where the weights of a model are stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl fmt::Display for WeightsMode {
 
 /// The text names no mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a way to write weights; there are embed, external, reference, none and auto")]
+#[error("{0:?} is not a weights mode; use embed, external, reference, none or auto")]
 pub struct ParseModeError(String);
 
 impl FromStr for WeightsMode {

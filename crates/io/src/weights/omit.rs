@@ -1,7 +1,6 @@
-//! Weights left out: they become inputs of the model.
+//! Omits weights: they become inputs of the model.
 //!
-//! So the file stays valid (checkers and runtimes accept it), keeps types and shapes, and can be run by whoever
-//! feeds the weights by name.
+//! The file stays valid for checkers and runtimes, keeps types and shapes, and can be run by passing the weights by name.
 
 use std::collections::HashSet;
 

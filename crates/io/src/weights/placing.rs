@@ -1,4 +1,4 @@
-//! Which initializer goes where.
+//! Decides where each initializer is stored.
 
 use modelexport_graph::StridedView;
 use modelexport_graph::onnx::{Model, Tensor, TensorData};

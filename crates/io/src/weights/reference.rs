@@ -1,4 +1,4 @@
-//! Pointing at the bytes of a source from the model's folder.
+//! References the bytes of a source from the model's folder.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

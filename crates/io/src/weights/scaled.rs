@@ -1,7 +1,7 @@
 //! Weights that are multiplied by factors while they are written.
 //!
-//! Such a weight becomes a source of its own, which reads the stored elements and scales them on the way, so that
-//! everything that streams weights serves it too.
+//! Such a weight becomes a source of its own, which reads the stored elements and scales them. Everything that streams
+//! weights works with it.
 
 use std::io;
 use std::sync::Arc;

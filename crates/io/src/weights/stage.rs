@@ -1,4 +1,4 @@
-//! A model and its weights into a transaction.
+//! Stages a model and its weights in a transaction.
 
 use std::path::{Component, Path};
 use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! What belongs to each module, counted in one walk over the file.
+//! Counts the contents of each module in one walk over the file.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The graph as nested GraphML: a module is a node that holds a graph of its modules and operations.
+//! The graph as nested GraphML: a module is a node that contains a graph of its modules and operations.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
-//! `analyze`: what each module of a tagged file holds and costs.
+//! `analyze`: the size and cost of each module of a tagged file.
 //!
-//! Nodes, operators, weights, multiply-adds and activations are counted for each module itself (`own`) and with all
-//! modules below it (`total`). Every node and every weight counts for exactly one module, so that the root's total is the
-//! file's. Parameters are counted as those of the model.
+//! Nodes, operators, weights, multiply-adds and activations are counted for each module itself (`own`) and with all modules
+//! below it (`total`). Every node and every weight counts for exactly one module, so the total of the root is that of the
+//! file. Parameters are counted as in the PyTorch model.
 
 mod figures;
 pub mod graphml;

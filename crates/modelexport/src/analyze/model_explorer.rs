@@ -1,4 +1,4 @@
-//! The graph as JSON for Model Explorer: namespaces are tags, so that layers fold as modules do.
+//! The graph as JSON for Model Explorer. Namespaces are tags, so layers collapse like modules.
 
 use std::collections::BTreeMap;
 

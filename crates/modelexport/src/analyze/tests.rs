@@ -157,5 +157,5 @@ fn a_file_without_tags_is_analysed_as_one_module() {
     let analysis = analyze(&plain, &Options::default()).unwrap();
     assert_eq!((analysis.totals.coverage, modules(&analysis).len()), (0.0, 1));
     assert!(analysis.totals.figures.multiply_adds > 0);
-    assert!(analysis.diagnosis.text.starts_with("no node says which module"), "{}", analysis.diagnosis.text);
+    assert!(analysis.diagnosis.text.starts_with("no node records its module"), "{}", analysis.diagnosis.text);
 }

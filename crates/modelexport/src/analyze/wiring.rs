@@ -1,4 +1,4 @@
-//! Which node feeds which, in all graphs of a model.
+//! The connections between nodes, in all graphs of a model.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Whether numbers of one type are those of another, cast or quantised.
+//! Whether two tensors of different types hold the same numbers, cast or quantized.
 //!
-//! Quantised numbers are known by the numbers alone: those before lie on a line over those after, none further from it
-//! than a step is wide. So nobody has to know how a tool writes scales.
+//! Quantization is recognized from the numbers alone: the old values lie on a line over the new ones, with a deviation of at
+//! most one step. So the format in which a tool stores scales does not matter.
 
 use std::io;
 

@@ -1,5 +1,4 @@
-//! Whether two tensors have the same numbers in another layout: reshaped, transposed, or with their axes in another
-//! order.
+//! Whether two tensors hold the same numbers in another layout: reshaped, transposed, or with permuted axes.
 
 use std::io;
 

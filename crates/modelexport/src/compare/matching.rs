@@ -1,4 +1,4 @@
-//! Which node of one file is which node of the other.
+//! Matches the nodes of one file with those of the other.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

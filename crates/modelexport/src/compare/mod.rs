@@ -1,10 +1,9 @@
-//! What differs between two files, module by module.
+//! Differences between two files, module by module.
 //!
-//! Nodes are matched by name, then by their place within their module, then by what they do: a node that has a new name
-//! or a new module is a node that moved, not one that went and one that came. Values are the same if matched nodes make
-//! them, whatever they are called. Weights are compared as streams, and not read at all where both files point at the
-//! same bytes; those with the same numbers are the same, whatever their name and layout. What happened to most nodes is
-//! said once.
+//! Nodes are matched by name, then by their position within their module, then by what they compute. A node with a new name or
+//! a new module was renamed or moved, not removed and added. Values are equal if matched nodes produce them, whatever their
+//! names are. Weights are compared as streams, and not read at all if both files point at the same bytes. Weights with the
+//! same numbers are equal, whatever their name and layout. A change that most nodes share is reported once.
 
 mod conversion;
 mod elements;

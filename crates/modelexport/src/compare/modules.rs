@@ -1,4 +1,4 @@
-//! Modules that came, went or changed their class.
+//! Modules that were added, removed or changed their class.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Nodes that came, went, moved or changed.
+//! Nodes that were added, removed, moved or changed.
 
 use std::collections::{BTreeSet, HashMap};
 

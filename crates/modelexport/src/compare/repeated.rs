@@ -1,4 +1,4 @@
-//! What happened to most nodes is said once.
+//! Reports a change that most nodes share only once.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The model as a whole: versions, inputs and outputs, functions, and the types of values.
+//! Differences of the model as a whole: versions, inputs and outputs, functions, and the types of values.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,8 +1,8 @@
-//! Weights: which there are, and whether their numbers are equal.
+//! Differences of weights: their names, and whether their numbers are equal.
 //!
-//! Weights of one name are compared first. Of those that are left, one with the same numbers has a new name, and several
-//! whose numbers are all in one were joined. Numbers in another layout are equal numbers; so are those that were cast or
-//! quantised, and the difference says what they are.
+//! Weights of the same name are compared first. A remaining weight with the same numbers was renamed. Several weights whose
+//! numbers are all in one were joined. Numbers in another layout are equal, and so are numbers that were cast or quantized;
+//! the difference says which.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! What crosses the border of a part of a graph.
+//! The values that cross the boundary of a part of a graph.
 
 use std::collections::HashSet;
 

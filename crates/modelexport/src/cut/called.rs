@@ -1,4 +1,4 @@
-//! The functions that a graph needs.
+//! The functions that a graph calls.
 
 use std::collections::HashMap;
 

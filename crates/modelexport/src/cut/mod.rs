@@ -1,7 +1,7 @@
-//! A part of a graph as a thing of its own: what it reads, what others read of it, and how its values are renamed.
+//! A part of a graph as a separate graph: its inputs, its outputs, and the renaming of its values.
 //!
-//! Graphs inside nodes (the branches of an `If`) see the values of the graph around them. What they take from there is
-//! read by the node that holds them, so that the part which holds the node knows it.
+//! Graphs inside nodes (the branches of an `If`) can read values of the graph around them. Such a value counts as an input of
+//! the node that contains the graph.
 
 mod boundary;
 mod called;

@@ -1,4 +1,4 @@
-//! The values that a node reads, those of graphs inside it included.
+//! The values that a node reads, including those that graphs inside it read.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! New names for values, also inside the graphs of nodes.
+//! Renames values, also inside the graphs of nodes.
 
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{Graph, Node};

@@ -1,4 +1,4 @@
-//! A captured program as an ONNX model, with all that is needed to tag its nodes.
+//! A captured program as an ONNX model, with everything that is needed to tag its nodes.
 
 use std::collections::HashMap;
 use std::path::Path;

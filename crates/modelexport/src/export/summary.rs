@@ -1,4 +1,4 @@
-//! What an export did, for people and for programs.
+//! The summary of an export, for people and for programs.
 
 use modelexport_io::sidecar::Statistics;
 use serde::Serialize;

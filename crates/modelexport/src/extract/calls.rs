@@ -1,4 +1,4 @@
-//! Which calls of the chosen modules are meant.
+//! The calls of the selected modules that are extracted.
 
 use std::collections::HashMap;
 

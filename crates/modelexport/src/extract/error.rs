@@ -1,4 +1,4 @@
-//! What cannot be cut, and why.
+//! Why a module cannot be extracted.
 
 use modelexport_io::ErrorKind;
 
@@ -6,24 +6,22 @@ use modelexport_io::ErrorKind;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The module never ran.
-    #[error("module `{module}` did not run, so that it has no nodes")]
+    #[error("module `{module}` did not run, so it has no nodes")]
     NotExecuted {
         /// The path of the module.
         module: String,
     },
     /// The module ran, but no node belongs to it.
     #[error(
-        "module `{module}` ran but left no node: what it does was folded into constants, merged with equal nodes, or \
-         does nothing when a model is not trained"
+        "module `{module}` ran but has no nodes: its computation was folded into constants, merged with equal \
+         nodes, or has no effect in evaluation mode"
     )]
     NoNodes {
         /// The path of the module.
         module: String,
     },
     /// A node of the module also does the work of other modules.
-    #[error(
-        "module `{module}` cannot be cut out: its node `{node}` also does the work of `{others}`, with which it was fused"
-    )]
+    #[error("module `{module}` cannot be extracted: its node `{node}` was fused with nodes of `{others}`")]
     Fused {
         /// The path of the module.
         module: String,
@@ -33,9 +31,7 @@ pub enum Error {
         others: String,
     },
     /// The work of the module is done by a node of another module.
-    #[error(
-        "module `{module}` has no node of its own: `{node}` does its work, fused with that of `{others}`"
-    )]
+    #[error("module `{module}` has no node of its own: it was fused into the node `{node}` of `{others}`")]
     FusedAway {
         /// The path of the module.
         module: String,
@@ -46,8 +42,8 @@ pub enum Error {
     },
     /// A node of the module also stands for equal nodes of other modules.
     #[error(
-        "module `{module}` cannot be cut out where it begins and ends in PyTorch: its border lies inside the node \
-         `{node}` ({operator}), which was merged from nodes of `{others}`"
+        "module `{module}` cannot be extracted with its boundary in PyTorch: the boundary is inside the node \
+         `{node}` ({operator}), which was merged with nodes of `{others}`"
     )]
     Merged {
         /// The path of the module.
@@ -60,7 +56,7 @@ pub enum Error {
         others: String,
     },
     /// The module was called more than once, and no call was chosen.
-    #[error("module `{module}` was called {} times (calls {}): which one must be said", calls.len(), list(calls))]
+    #[error("module `{module}` was called {} times (calls {}): choose one call", calls.len(), list(calls))]
     SeveralCalls {
         /// The path of the module.
         module: String,
@@ -79,7 +75,7 @@ pub enum Error {
     },
     /// The nodes lie in several graphs.
     #[error(
-        "module `{modules}` cannot be cut out: its nodes lie in {} graphs that no node of it holds together: {}",
+        "module `{modules}` cannot be extracted: its nodes are in {} separate graphs: {}",
         places.len(), places.join(", ")
     )]
     Scattered {
@@ -89,7 +85,7 @@ pub enum Error {
         places: Vec<String>,
     },
     /// The nodes lie in a function.
-    #[error("module `{modules}` cannot be cut out: its nodes lie inside the function `{function}`")]
+    #[error("module `{modules}` cannot be extracted: its nodes are inside the function `{function}`")]
     InFunction {
         /// The paths of the modules.
         modules: String,
@@ -97,15 +93,15 @@ pub enum Error {
         function: String,
     },
     /// Nothing reads what the nodes of the modules produce.
-    #[error("module `{modules}` cannot be cut out: nothing reads what its nodes make")]
+    #[error("module `{modules}` cannot be extracted: nothing reads the results of its nodes")]
     NoOutputs {
         /// The paths of the modules.
         modules: String,
     },
     /// The type of an input or output is not known.
     #[error(
-        "value `{value}` crosses the border, and its type is not known: neither the file says it nor does it follow \
-         from the operator `{operator}` that makes it"
+        "the type of the boundary value `{value}` is unknown: the file does not declare it, and it cannot be inferred \
+         from the operator `{operator}`"
     )]
     UnknownType {
         /// The name of the value.
@@ -129,18 +125,18 @@ impl Error {
     /// Suggests what to do about the error.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Error::SeveralCalls { .. } => Some("use --call N, or choose a module above that holds all calls"),
-            Error::Scattered { .. } | Error::NoNodes { .. } => Some("choose a module above it"),
-            Error::Merged { .. } => Some("choose a module that holds all of them"),
+            Error::SeveralCalls { .. } => {
+                Some("use --call N, or select a module above that contains all calls")
+            }
+            Error::Scattered { .. } | Error::NoNodes { .. } => Some("select a module above it"),
+            Error::Merged { .. } => Some("select a module that contains all of them"),
             Error::Fused { .. } | Error::FusedAway { .. } => Some(
-                "choose a module that holds all of them, or export with --keep-batch-norm if one is a batch norm",
+                "select a module that contains all of them, or export with --keep-batch-norm if one is a batch norm",
             ),
             Error::InFunction { .. } => {
                 Some("inline the function first: modelexport functions FILE --inline -o OUT")
             }
-            Error::UnknownType { .. } => {
-                Some("let onnx.shape_inference.infer_shapes_path write the types into the file first")
-            }
+            Error::UnknownType { .. } => Some("run onnx.shape_inference.infer_shapes_path on the file first"),
             _ => None,
         }
     }

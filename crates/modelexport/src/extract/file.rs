@@ -1,4 +1,4 @@
-//! Extraction from file to file.
+//! Extracts a module from file to file.
 
 use std::path::{Path, PathBuf};
 

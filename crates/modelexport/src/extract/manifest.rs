@@ -1,4 +1,4 @@
-//! What was cut out, for people and programs: the values that cross the border, and who makes and reads them.
+//! The manifest of an extracted module: the values at its boundary, and the nodes that produce and read them.
 
 use std::path::Path;
 

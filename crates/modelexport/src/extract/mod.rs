@@ -1,4 +1,4 @@
-//! A module as a model of its own: its nodes, its weights, and the values that cross its border as inputs and outputs.
+//! A module as a separate model: its nodes, its weights, and the values at its boundary as inputs and outputs.
 
 mod calls;
 mod error;

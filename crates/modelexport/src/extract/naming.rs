@@ -1,7 +1,7 @@
-//! Names for what crosses the border: after the module that made it.
+//! Names of boundary values, after the modules that produce them.
 //!
-//! Inputs and outputs of the whole model keep the names that their user gave. A value that another module gives out is
-//! `encoder.layer.0.output`; one that a module above computes itself is named after that module and the operator.
+//! Inputs and outputs of the whole model keep their names. A value that another module returns is
+//! `encoder.layer.0.output`. A value that an enclosing module computes itself is named after that module and the operator.
 
 use std::collections::{HashMap, HashSet};
 

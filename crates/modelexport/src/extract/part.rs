@@ -1,4 +1,4 @@
-//! The nodes to cut out, and the graph that they lie in.
+//! The nodes to extract, and the graph that contains them.
 
 use std::collections::HashSet;
 

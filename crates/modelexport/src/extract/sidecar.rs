@@ -1,4 +1,4 @@
-//! The part of a sidecar that tells of some of its nodes.
+//! The part of a sidecar that describes some of its nodes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

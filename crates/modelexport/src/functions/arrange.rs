@@ -1,8 +1,7 @@
-//! Which nodes go into which function, and in which order.
+//! Assigns nodes to functions, and orders them.
 //!
-//! A call can become one node only if nothing that leaves it comes back. That is looked at for all calls at one level
-//! together, as two calls can also stand in each other's way: values go from one to the other and back. Such calls
-//! are left as they are.
+//! A call can become one node only if no value leaves it and returns to it. All calls of one level are checked together,
+//! because two calls can also depend on each other: values go from one to the other and back. Such calls are not converted.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! From arranged nodes to a model with functions.
+//! Builds a model with functions from the arranged nodes.
 
 use std::collections::{HashMap, HashSet};
 

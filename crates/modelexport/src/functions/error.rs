@@ -1,4 +1,4 @@
-//! What can go wrong on the way to functions and back.
+//! The errors of converting modules to functions and back.
 
 use modelexport_io::ErrorKind;
 
@@ -24,9 +24,7 @@ pub enum Error {
         reason: String,
     },
     /// Inlining would make too many nodes.
-    #[error(
-        "inlining gives more than {limit} nodes; functions that call each other this often are no model's"
-    )]
+    #[error("inlining would create more than {limit} nodes")]
     TooManyNodes {
         /// The largest number of nodes allowed.
         limit: usize,

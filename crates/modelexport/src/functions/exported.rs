@@ -1,4 +1,4 @@
-//! Functions in a model that was just exported, before it is written.
+//! Converts modules of a newly exported model to functions, before it is written.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Functions from file to file, and back.
+//! Converts modules to functions, and back, from file to file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The way back: calls of functions that modelexport made become the nodes that they stand for.
+//! Inlines the functions that modelexport created: their calls become nodes again.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! When two calls do the same: the same operators with the same attributes, read and made in the same way, whatever
-//! anything is called.
+//! Whether two calls compute the same: the same operators with the same attributes and connections, whatever their names
+//! are.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -1,9 +1,8 @@
 //! Modules as ONNX local functions, and back.
 //!
-//! The nodes of a module call become a call of a function; functions nest as the modules do. Calls whose nodes do the
-//! same share one function, and what differs (weights, values) is an input. The nodes of a function have the names and
-//! metadata of the first call that it stands for; the other calls remember how theirs differ (see `template`), so
-//! that [`inline`] gives back every node as it was.
+//! The nodes of a module call become a call of a function, and functions nest as modules do. Calls with the same nodes share
+//! one function; weights and values that differ are inputs. The nodes of a function have the names and metadata of its first
+//! call. The other calls store how theirs differ (see `template`), so [`inline`] restores every node.
 
 mod arrange;
 mod build;

@@ -1,4 +1,4 @@
-//! What a file remembers, so that its functions can be inlined again: entries in metadata.
+//! Metadata entries that make it possible to inline the functions of a file again.
 
 use modelexport_graph::onnx::{Metadata, Model};
 

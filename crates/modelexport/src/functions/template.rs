@@ -1,10 +1,10 @@
-//! Texts of one call as a pattern for those of another.
+//! Templates: the texts of one call as a pattern for those of another.
 //!
-//! Equal layers have equal texts but for what names the layer and for numbers: `encoder.layer.0` against
-//! `encoder.layer.7`, `linear_5` against `linear_47`. A template is the text of the first call in pieces: what stays,
-//! what is replaced as a whole (the path of the module, its tag, …: both calls know theirs), and numbers. Numbers that
-//! grow by the same amount from call to call share one *shift*, so that a call needs a handful of numbers to give back
-//! the texts of hundreds of nodes. The end of a word can also be a number: torch counts `linear`, `linear_1`, ….
+//! The texts of identical layers differ only in the name of the layer and in numbers: `encoder.layer.0` and
+//! `encoder.layer.7`, `linear_5` and `linear_47`. A template is the text of the first call, split into constant parts, parts
+//! that are replaced as a whole (the path of the module, its tag, …, which are known for both calls), and numbers. Numbers
+//! that increase by the same amount from call to call share one *shift*, so a few numbers per call restore the texts of
+//! hundreds of nodes. The end of a word can also be a number: torch counts `linear`, `linear_1`, ….
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What told where nodes ran.
+//! The kinds of evidence that placed nodes in modules.
 
 /// One kind of evidence, the stronger first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

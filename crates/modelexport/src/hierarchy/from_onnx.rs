@@ -1,8 +1,8 @@
-//! From an ONNX model, by what its nodes and its sidecar say.
+//! The hierarchy of an ONNX model, from its nodes and its sidecar.
 //!
-//! Two rounds. The first places nodes that name their module: by our own entry, torch's stacks, or the sidecar. The
-//! second places the rest: by a tag that a placed node has too, or in a subgraph by the node around it. A file whose
-//! nodes carry only tags gets its modules from these.
+//! A first round places nodes that name their module: in modelexport's own entry, in torch's stacks, or in the sidecar. A
+//! second round places the rest: by a tag that a placed node also has, or in a subgraph by the node around it. If the nodes
+//! of a file carry only tags, its modules are derived from these.
 
 use std::collections::HashMap;
 

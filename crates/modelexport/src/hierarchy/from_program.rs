@@ -1,4 +1,4 @@
-//! From a captured program: everything is known.
+//! The hierarchy of a captured program, in which everything is known.
 
 use modelexport_graph::aten::{Arg, Graph, Program};
 use modelexport_graph::{ScopeId, Scopes};

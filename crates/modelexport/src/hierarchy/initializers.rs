@@ -1,9 +1,8 @@
 //! Parameters of an ONNX file that has no sidecar.
 //!
-//! Exporters keep the names of most parameters, but fold some into new tensors (a transposed weight). So an
-//! initializer belongs to the module that it is named after, else to the deepest module that holds all its readers.
-//! Whether it was trained is not known; single numbers, and sizes and indices, which are integers, are left out, and so
-//! are the scales and zero points of quantised weights.
+//! Exporters keep the names of most parameters, but fold some into new tensors (a transposed weight). An initializer therefore
+//! belongs to the module in its name, or else to the deepest module that contains all its readers. Whether it was trained is
+//! unknown. Scalars, integers (sizes and indices), and scales and zero points of quantized weights are not parameters.
 
 use std::collections::HashMap;
 

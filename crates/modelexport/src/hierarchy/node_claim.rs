@@ -1,4 +1,4 @@
-//! What one ONNX node says about where it comes from.
+//! What one ONNX node records about its module.
 
 use modelexport_graph::module_tree::MAX_DEPTH;
 use modelexport_graph::onnx::Node;

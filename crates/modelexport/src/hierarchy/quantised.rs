@@ -1,4 +1,4 @@
-//! What operators tell about quantised initializers: scales and zero points are no parameters, and packed weights have
+//! What operators reveal about quantized initializers: scales and zero points are not parameters, and packed weights have
 //! more elements than their shape says.
 
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Which symbol of the program gets which name.
+//! Assigns names to the symbols of the program.
 
 use modelexport_graph::aten::{Arg, InputSpec, Program};
 use modelexport_graph::{Dim, SymExpr};

@@ -1,4 +1,4 @@
-//! What a model shows to those who run it: names of inputs, outputs and dynamic dimensions, as the user wants them.
+//! The interface of a model: names of inputs, outputs and dynamic dimensions, as the user chooses them.
 
 mod dimensions;
 mod names;
@@ -10,7 +10,7 @@ pub use names::{rename_inputs, rename_outputs};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// More names are given than there are values.
-    #[error("{given} names are given for {} {what}s ({})", names.len(), names.join(", "))]
+    #[error("{given} names for {} {what}s ({})", names.len(), names.join(", "))]
     TooMany {
         /// `input` or `output`.
         what: &'static str,

@@ -1,4 +1,4 @@
-//! Names of inputs and outputs, given in their order.
+//! Names of inputs and outputs, in order.
 
 use std::collections::HashSet;
 

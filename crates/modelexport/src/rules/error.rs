@@ -1,4 +1,4 @@
-//! What can be wrong with a rules file.
+//! The errors of a rules file.
 
 use std::path::PathBuf;
 
@@ -15,16 +15,14 @@ pub enum Error {
     #[error("{}: cannot read the rules file: {source}", file.display())]
     Read { file: PathBuf, source: std::io::Error },
     /// The file is larger than any rules file.
-    #[error("{}: a rules file has at most {limit} bytes", file.display())]
+    #[error("{}: the rules file has more than {limit} bytes", file.display())]
     TooLarge { file: PathBuf, limit: u64 },
     /// The file is not text.
-    #[error("{}: not UTF-8 from byte {offset} on", file.display())]
+    #[error("{}: not valid UTF-8 at byte {offset}", file.display())]
     NotUtf8 { file: PathBuf, offset: usize },
-    /// Not TOML, or not the keys and types of a rules file.
     /// The file is not TOML, or has an unknown key.
     #[error("{}: line {line}, column {column}: {reason}", file.display())]
     Format { file: PathBuf, line: usize, column: usize, reason: String },
-    /// A value that does not mean anything.
     /// The value of a key is invalid.
     #[error("{}: line {line}, column {column}: {key} {value:?}: {reason}", file.display())]
     Value { file: PathBuf, line: usize, column: usize, key: &'static str, value: String, reason: String },

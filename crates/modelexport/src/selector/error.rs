@@ -1,4 +1,4 @@
-//! Why a selector chooses nothing.
+//! Why a selector is invalid or matches nothing.
 
 use modelexport_io::ErrorKind;
 

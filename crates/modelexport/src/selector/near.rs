@@ -1,4 +1,4 @@
-//! What a user may have meant.
+//! Suggestions for a selector that matches nothing.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! From text to a selector.
+//! Parses a selector.
 
 use modelexport_graph::check_tag;
 

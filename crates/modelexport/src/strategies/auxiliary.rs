@@ -1,13 +1,13 @@
-//! Nodes that a strategy left over: shapes, casts, constants, masks.
+//! Places the nodes that a strategy left over: shapes, casts, constants, masks.
 //!
-//! A left-over node belongs where its neighbours belong: those whose results it reads (its material) and those that
-//! read its results (its purpose; through further left-over nodes where need be).
+//! A left-over node belongs to the call of its neighbors: the producers of its inputs and the readers of its results, through
+//! further left-over nodes if necessary.
 //!
-//! * All inside one call: that call, or the part of it in which most of them are (the vote).
-//! * In several: the lowest common ancestor. The vote never chooses between repeated instances (two layers of one
-//!   class, two calls of one module), so that a node between layer 0 and layer 1 goes to what holds both.
-//! * In a subgraph, or in the body of a function, without neighbours that are known: the call of the node around it.
-//! * Nobody to ask: [`Method::Fallback`], which shows as `/<Root>/AuxiliaryOperations`.
+//! * If all are inside one call: that call, or the part of it that contains most of them (the vote).
+//! * If they are in several calls: the lowest common ancestor. The vote never chooses between instances of one class (two
+//!   layers, two calls of one module), so a node between layer 0 and layer 1 gets the module that contains both.
+//! * In a subgraph or a function body without placed neighbors: the call of the node around it.
+//! * Without any neighbor: [`Method::Fallback`], shown as `/<Root>/AuxiliaryOperations`.
 
 use modelexport_graph::{Method, ScopeId, Scopes};
 

@@ -1,4 +1,4 @@
-//! What is known of tensors. Few kinds of tensors make a model, so that each is kept once.
+//! Types and shapes of tensors, interned: a model has few different ones.
 
 use std::collections::HashMap;
 use std::sync::Arc;

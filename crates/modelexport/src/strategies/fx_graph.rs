@@ -1,6 +1,6 @@
-//! `fx_graph`: the captured ATen graph, laid along the nodes of the file.
+//! `fx_graph`: aligns the captured ATen graph with the nodes of the file.
 //!
-//! The program is made free of mutation first, as exporters do, so that what a node reads is what its ATen node reads.
+//! The program is functionalized first, as exporters do, so that a node reads the same values as its ATen node.
 
 use modelexport_graph::Method;
 use modelexport_graph::aten::Program;

@@ -1,7 +1,7 @@
-//! `htp`: the operators of one forward pass, projected onto the nodes of the file.
+//! `htp`: aligns the operators of one forward pass with the nodes of the file.
 //!
-//! The records are those of a trace. A captured program lists the operators of a forward pass, too, and serves where
-//! there is no trace.
+//! The operators come from a trace. Without a trace, a captured program is used, which also lists the operators of a forward
+//! pass.
 
 use modelexport_graph::Method;
 

@@ -1,15 +1,15 @@
-//! The foreign route: which module the nodes of an ONNX file come from that another exporter wrote.
+//! The foreign route: finds the modules of the nodes in an ONNX file of another exporter.
 //!
 //! ```text
 //! model.onnx ─► GraphView ──┐
-//!                           ├─► strategy ─► Draft ─► auxiliary ─► one Attribution a node ─► tagger
+//!                           ├─► strategy ─► Draft ─► auxiliary ─► one Attribution per node ─► tagger
 //! trace, .pt2, sidecar, … ──┘
 //!            Evidence
 //! ```
 //!
-//! A strategy looks at the graph and at evidence that was read once, and says where nodes come from as far as it can
-//! tell: a [`Draft`]. What is left over is filled in by one rule for all strategies ([`auxiliary`]), so that every
-//! node has an [`Attribution`] in the end. The graph is never changed.
+//! A strategy reads the graph and the evidence and places as many nodes as it can: a [`Draft`]. The remaining nodes are
+//! placed by one rule for all strategies ([`auxiliary`]), so every node has an [`Attribution`] in the end. The graph never
+//! changes.
 
 mod align;
 mod auxiliary;
@@ -152,10 +152,10 @@ impl Strategy {
     /// What it goes by, in a few words.
     pub fn summary(self) -> &'static str {
         match self {
-            Strategy::Htp => "the operators of one forward pass, projected onto the nodes",
-            Strategy::FxGraph => "the captured ATen graph, laid along the nodes",
+            Strategy::Htp => "the operators of one forward pass, aligned with the nodes",
+            Strategy::FxGraph => "the captured ATen graph, aligned with the nodes",
             Strategy::EnhancedSemantic => "metadata, scope names and parameter names in the file",
-            Strategy::UsageBased => "who reads which parameter, and what leads there",
+            Strategy::UsageBased => "which module reads which parameter",
             Strategy::Retag => "the tagged file that this one was made from",
         }
     }

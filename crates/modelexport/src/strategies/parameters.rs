@@ -1,7 +1,7 @@
-//! Which parameter of the model a value of the graph is.
+//! Maps values of the graph to parameters of the model.
 //!
-//! By name first. An exporter may have renamed, transposed or folded a parameter; then its content tells. Only tensors
-//! that no name matched are looked at, and on the side of the evidence only where type and size fit.
+//! Names are compared first. If an exporter renamed, transposed or folded a parameter, its content is compared. Only tensors
+//! without a matching name are read, and in the evidence only those of the same type and size.
 
 use std::collections::{HashMap, HashSet};
 

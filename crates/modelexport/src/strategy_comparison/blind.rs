@@ -1,4 +1,4 @@
-//! A model without anything that tells where its nodes come from.
+//! A model without any information about the modules of its nodes.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
-//! All strategies that the evidence allows on one model, and how far each agrees with what is known for certain.
+//! Runs all strategies that the evidence allows on one model, and measures how far each agrees with the ground truth.
 //!
-//! Where the file says itself where its nodes come from, or was made here from a captured program, that is the truth.
-//! It is taken away before a strategy runs, together with all names inside the graph, except for the one strategy
-//! whose work it is to read them.
+//! The ground truth is the file's own metadata, or the origin by construction if the file was exported here from a captured
+//! program. It is removed before a strategy runs, together with all names inside the graph, except for the strategy that
+//! reads them.
 
 mod blind;
 mod subject;

@@ -1,4 +1,4 @@
-//! Which strategy places most nodes of a file.
+//! Chooses the strategy that places the most nodes of a file.
 
 use serde::Serialize;
 

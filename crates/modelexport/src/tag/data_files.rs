@@ -1,4 +1,4 @@
-//! Data files of a model that is written into another folder: without them it could not be read there.
+//! Copies the data files of a model that is written into another folder, where it could not be read without them.
 
 use std::path::Path;
 

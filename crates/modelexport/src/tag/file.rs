@@ -1,4 +1,4 @@
-//! Tagging from file to file.
+//! Tags a model from file to file.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The foreign route from end to end: an ONNX file that somebody else wrote gets tags, and nothing else changes.
+//! The foreign route from end to end: tags an ONNX file of another exporter and changes nothing else.
 
 mod choice;
 mod data_files;

@@ -1,7 +1,7 @@
 //! An ONNX file with the module of every node, whoever tagged it.
 //!
-//! This is what every command that works on modules starts from. Nodes of the graph, of graphs inside nodes and of
-//! functions have their [`Origin`](modelexport_graph::onnx::Origin) set; weights stay in their files.
+//! Every command that works on modules starts from it. Nodes of the graph, of graphs inside nodes and of functions have their
+//! [`Origin`](modelexport_graph::onnx::Origin) set. Weights stay in their files.
 
 mod recorded_tags;
 

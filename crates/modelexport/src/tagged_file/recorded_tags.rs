@@ -1,8 +1,8 @@
-//! The tag of every module of a file that somebody tagged.
+//! The tag of every module of a tagged file.
 //!
-//! The sidecar lists them. Without it, a policy is looked for that gives the nodes the tags that they carry; if there
-//! is none (rules of the user's own), a tag belongs to the deepest module that holds all nodes which carry it. A
-//! policy that gives the listed tags is preferred to the list, as it also says why a module shows.
+//! The sidecar lists the tags. Without a sidecar, a policy is searched that reproduces the tags of the nodes. If there is none
+//! (the user's own rules), a tag belongs to the deepest module that contains all nodes with this tag. A policy that reproduces
+//! the listed tags is preferred to the list, because it also explains why a module is visible.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the sidecar says of a model: its nodes, its modules, and how many of which there are.
+//! The contents of the sidecar: nodes, modules and statistics.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tags that domain rules add, prepared for each module so that a node costs only its own rules.
+//! Tags of domain rules, prepared per module so that a node only costs its own rules.
 
 use modelexport_graph::{ModuleId, ModuleTree, Name};
 

@@ -1,10 +1,10 @@
 //! The tag of every module: the path of visible modules from the root, by class name.
 //!
-//! A segment is `Class` or `Class.suffix`. The suffix tells apart children that look alike under one visible parent:
-//! the index (`Layer.0`) where the indices differ, else the attribute path below the visible parent
-//! (`Block.stage1.0`, `Embedding.words`). A module whose attribute is a number shows its index even when it is alone.
-//! The class has no dot (see [`segment`]), so `(class, suffix)` can be read back from a segment: two modules under
-//! one parent differ in it, hence no two visible modules share a tag.
+//! A segment is `Class` or `Class.suffix`. The suffix distinguishes children of one class under one visible parent: the index
+//! (`Layer.0`) if the indices differ, otherwise the attribute path below the visible parent (`Block.stage1.0`,
+//! `Embedding.words`). A module whose attribute is a number always shows its index. The class contains no dot (see
+//! [`segment`]), so `(class, suffix)` can be read back from a segment. Two modules under one parent differ in it, so no two
+//! visible modules share a tag.
 
 mod domain;
 mod segment;

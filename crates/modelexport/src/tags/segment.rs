@@ -1,8 +1,8 @@
 //! Names as segments of a tag.
 //!
-//! What would break a tag apart is percent-encoded as in a URL: `/`, control characters, and `%` itself so that the
-//! encoding can be undone. In the class also `.`, which separates the class from its suffix. Python identifiers have
-//! none of these; attribute names and renamed classes can.
+//! Characters that would split a tag are percent-encoded as in a URL: `/`, control characters, and `%` itself, so that the
+//! encoding is reversible. In a class also `.`, which separates the class from its suffix. Python identifiers contain none of
+//! these, but attribute names and renamed classes can.
 
 /// The class part of a segment.
 pub(super) fn push_class(tag: &mut String, name: &str) {

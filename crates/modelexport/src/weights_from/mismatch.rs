@@ -1,4 +1,4 @@
-//! What a checkpoint and a program disagree about.
+//! The differences between a checkpoint and a program.
 
 use std::fmt;
 

@@ -1,13 +1,12 @@
-//! Weights for a program that was captured without them: from safetensors files, where they stay.
+//! Reads the weights of a program that was captured without them from safetensors files, without copying them.
 //!
-//! A program of the meta device knows name, shape and type of every weight but has no bytes. They are looked up in the
-//! files of a checkpoint by name. The names of a checkpoint may have a prefix more or less than those of the program
-//! (the model was saved inside another, or captured without its head), and of weights that are tied it holds one.
+//! A program on the meta device contains the name, shape and type of every weight, but no bytes. The weights are looked up in
+//! a checkpoint by name. All names may differ by a prefix (the model was saved inside another, or captured without its head),
+//! and of tied weights a checkpoint contains one.
 //!
-//! What the files name is taken from them, also where the program has contents: a buffer may have been captured as it
-//! was made and not as it was trained. What they do not name keeps its contents. Buffers that are not saved with a model
-//! (tables of positions, masks) are not looked for where the program has them, and weights that no node reads need not
-//! be there.
+//! A tensor of the checkpoint is also used if the program has contents for it: a buffer may have been captured as created and
+//! not as trained. Tensors that the checkpoint lacks keep their contents. Buffers that are not saved with a model (position
+//! tables, masks) are not required if the program contains them, and neither are weights that no node reads.
 
 mod mismatch;
 mod names;

@@ -1,4 +1,4 @@
-//! Which tensor of a checkpoint a weight is, where their names are not the same.
+//! Maps weights to tensors of a checkpoint with different names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -144,7 +144,7 @@ fn every_mismatch_is_told_at_once() {
     let error = outcome.unwrap_err();
     let text = error.to_string();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].ends_with("does not fit; 4 weights differ:"), "{text}");
+    assert!(lines[0].ends_with("does not match the model; 4 weights differ:"), "{text}");
     assert_eq!(
         lines[1..],
         [

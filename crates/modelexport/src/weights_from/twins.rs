@@ -1,4 +1,4 @@
-//! Other names of weights: those that a capture tells, and those that it leaves a trace of.
+//! Other names of tied weights: names in the capture, and names that can be inferred from it.
 
 use std::collections::HashMap;
 

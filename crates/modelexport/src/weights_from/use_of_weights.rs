@@ -1,4 +1,4 @@
-//! What a program does with its weights.
+//! How a program uses its weights.
 
 use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Program};
 

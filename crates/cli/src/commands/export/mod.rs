@@ -94,7 +94,7 @@ Examples:
   modelexport export model.pt2 -o model.onnx --weights reference      copy no weights at all
   modelexport export meta.pt2 -o hub/model.onnx --weights-from hub    weights stay in safetensors shards
   modelexport export model.pt2 -o model.onnx --dim-name input_ids:0=batch --dim-name input_ids:1=sequence
-  modelexport export model.pt2 -o model.onnx --modules all            torch.nn modules show in tags, too
+  modelexport export model.pt2 -o model.onnx --modules all            include torch.nn modules in tags
   modelexport export model.pt2 -o model.onnx --format json | jq .statistics.nodes
   modelexport export ./my-model -o model.onnx --input-text 'Hello world'   a Hugging Face folder
   modelexport export my.package:make_model -o model.onnx --inputs 'x:[1,3,224,224]:float32'

@@ -69,13 +69,12 @@ Examples:
   modelexport extract model.onnx encoder.layer.0 -o layer.onnx
   modelexport extract model.onnx encoder.layer.0 -o layer.onnx --weights reference   copy no weights at all
   modelexport extract model.onnx 'encoder.layer.*' -o layers.onnx                    several modules in one model
-  modelexport extract model.onnx class:Pooler -o pooler.onnx --manifest              writes pooler_manifest.json, too
+  modelexport extract model.onnx class:Pooler -o pooler.onnx --manifest              also write pooler_manifest.json
   modelexport extract model.onnx shared --call 1 -o second_call.onnx
   modelexport extract model.onnx head -o head.onnx --format json | jq '.manifest.inputs[].name'
 
-What cannot be cut out (a module without nodes, one that shares a node with its neighbour, nodes
-scattered over branches) is an error that names the reason, the node and the modules; nothing is
-written then.
+A module cannot be extracted if it has no nodes, shares a node with another module, or has nodes in
+several branches. The error names the reason, the node and the modules, and nothing is written.
 
 Next: modelexport tree layer.onnx";
 

@@ -123,7 +123,7 @@ fn read(arguments: &Arguments) -> Result<(Subject, Evidence), Failure> {
                     path: arguments.source.clone(),
                     sidecar: sidecar::path_beside(&arguments.source),
                 })
-                .map_err(|error| Failure::from(error).with_hint(Some("give evidence with --evidence")))?
+                .map_err(|error| Failure::from(error).with_hint(Some("pass evidence with --evidence")))?
         }
     };
     Ok((Subject::from_file(file, model), evidence))

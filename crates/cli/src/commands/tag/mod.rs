@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::observer::SessionObserver;
 use crate::session::Session;
 
-/// Tag an ONNX file that another exporter or an optimiser wrote
+/// Tag an ONNX file that another exporter or an optimizer wrote
 ///
 /// A strategy recovers which module every node came from. It uses evidence: a trace of TracingHierarchyBuilder, a captured
 /// program (.pt2), a sidecar, another tagged ONNX file, or the file's own metadata and scope names. Only tags are added;
@@ -71,10 +71,10 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  modelexport tag model.onnx -o tagged.onnx                               torch's own metadata becomes tags
+  modelexport tag model.onnx -o tagged.onnx                               use torch's own metadata
   modelexport tag model.onnx -o tagged.onnx --evidence trace.json --strategy htp
   modelexport tag model.onnx -o tagged.onnx --evidence model.pt2
-  modelexport tag optimised.onnx -o tagged.onnx --from model.onnx         tags return after an optimiser
+  modelexport tag optimized.onnx -o tagged.onnx --from model.onnx         restore tags after an optimizer
   modelexport tag int8.onnx -o int8.onnx --from model_hierarchy.json --overwrite
 
 Which strategy suits a model: modelexport strategies model.onnx --evidence trace.json";
@@ -139,5 +139,5 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
     Ok(ExitStatus::Success)
 }
 
-const GIVE_EVIDENCE: &str = "give evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file \
+const GIVE_EVIDENCE: &str = "pass evidence: --evidence with a trace, a .pt2 or a sidecar, or --from with the tagged file \
                              that this one was made from";

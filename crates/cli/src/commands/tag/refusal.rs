@@ -6,7 +6,7 @@ use crate::display::statistics::fit_text;
 use crate::failure::Failure;
 
 pub fn failure(refusal: &Refusal) -> Failure {
-    let evidence = refusal.evidence.as_deref().unwrap_or("what the file says of itself");
+    let evidence = refusal.evidence.as_deref().unwrap_or("the metadata in the file");
     let mut message =
         format!("{}: {evidence} is evidence of another model: {}", refusal.source, fit_text(&refusal.fit));
     for reason in &refusal.fit.reasons {
@@ -16,7 +16,6 @@ pub fn failure(refusal: &Refusal) -> Failure {
     if more > 0 {
         message.push_str(&format!("\n  and {more} more"));
     }
-    Failure::finding(message).with_hint(Some(
-        "give the evidence of this model; --force tags the file all the same, with low confidence",
-    ))
+    Failure::finding(message)
+        .with_hint(Some("use evidence of this model; --force tags the file anyway, with low confidence"))
 }

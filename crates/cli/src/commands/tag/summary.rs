@@ -10,8 +10,8 @@ use crate::display::number::{bytes, counted, exact};
 use crate::display::statistics::{coverage_text, fit_text, modules_text, placed_by_evidence, placed_text};
 use crate::display::style::Style;
 
-const PARTIAL: &str = "a part of the nodes says nothing of its module, as after an optimiser: --from with the tagged file \
-                       that this one was made from gives all tags back";
+const PARTIAL: &str = "some nodes record no module, as after an optimizer: to restore all tags, use --from with the tagged \
+                       file that this one was made from";
 
 /// What other strategies placed, if there were others.
 fn tried_text(tried: &[Tried], taken: &str) -> String {

@@ -1,7 +1,7 @@
-//! From the ONNX types to the bytes of a file.
+//! Encodes ONNX types as the bytes of a file.
 //!
-//! Two passes over the model with the same code: the first adds up the length of every message, the second writes
-//! them. Known fields come in the order of their numbers, then the unknown ones.
+//! The same code makes two passes over the model: the first adds up the length of every message, the second writes the
+//! messages. Known fields are written in the order of their numbers, then the unknown ones.
 
 mod attribute;
 mod graph;

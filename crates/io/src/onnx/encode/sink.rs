@@ -1,4 +1,4 @@
-//! Where encoded fields go: to a sum of lengths first, then to bytes.
+//! The targets of encoded fields: a sum of lengths in the first pass, bytes in the second.
 
 use modelexport_graph::onnx::{Metadata, Node, Unknown};
 use modelexport_graph::{Span, StridedView};

@@ -1,4 +1,4 @@
-//! What encoding promises: nothing is lost, lengths are right, odd models are refused.
+//! Encoding loses nothing, computes the right lengths, and rejects invalid models.
 
 use modelexport_graph::onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, OpsetImport, Tensor,

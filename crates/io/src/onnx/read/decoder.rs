@@ -1,4 +1,4 @@
-//! What every message needs while it is read: fields, text, names that are shared, and a bound on memory.
+//! State shared by all message readers: fields, strings, interned names, and a bound on memory.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a file that is no ONNX model looks like instead.
+//! Guesses the format of a file that is not an ONNX model.
 
 /// How much of the start of a file decides.
 pub(super) const HEAD: usize = 512;

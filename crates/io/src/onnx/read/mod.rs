@@ -1,7 +1,7 @@
-//! From the bytes of a file to the ONNX types.
+//! Decodes the bytes of a file as ONNX types.
 //!
-//! A field that was written although it holds its default value (an empty `doc_string`, a 0) goes to `unknown`, as do
-//! fields that are not modelled: the types cannot tell it from a field that is not there, the file can.
+//! A field that is written with its default value (an empty `doc_string`, a 0) goes to `unknown`, as do fields that are not
+//! modelled. The types cannot distinguish it from a missing field, but the file can.
 
 mod attribute;
 mod decoder;

@@ -1,4 +1,4 @@
-//! Functions must not call themselves, directly or through others: whoever expands them would never finish.
+//! Functions must not call themselves, directly or indirectly: expanding them would never end.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! `TensorProto` and `SparseTensorProto`. Data beyond a few bytes is left in the file.
+//! `TensorProto` and `SparseTensorProto`. Data of more than a few bytes stays in the file.
 
 use modelexport_graph::onnx::{SparseTensor, Tensor, TensorData, Unknown};
 use modelexport_graph::{Span, StridedView, row_major_strides};

@@ -1,4 +1,4 @@
-//! What bad files get, by error variant, and what odd but valid files are read as.
+//! The error variants of invalid files, and the results of unusual but valid files.
 
 use modelexport_graph::onnx::{AttributeValue, Model, TensorData, TypeKind};
 
@@ -60,7 +60,7 @@ fn a_cut_file_says_where_and_how_much_is_missing() {
     let import_length = field(model::OPSET_IMPORT, [0; 4]).len();
     let error = error_of(&bytes[..bytes.len() - import_length - 5]);
     assert!(matches!(error, Error::Truncated { missing: 5, .. }), "{error}");
-    let start = "test.onnx: at byte 4: the file ends here, but 5 more byte(s) should follow";
+    let start = "test.onnx: at byte 4: the file is truncated: it ends here, but 5 more byte(s) are expected";
     assert!(error.to_string().starts_with(start), "{error}");
 }
 

@@ -1,7 +1,7 @@
 //! `ValueInfoProto`, `TypeProto` and `TensorShapeProto`.
 //!
-//! The types of tensors, sequences and maps have messages of their own that the ONNX types do not show. What is
-//! unknown inside them is kept in the unknown fields of the type, wrapped in the same field: protobuf merges the two.
+//! The types of tensors, sequences and maps have messages of their own that the ONNX types do not represent. Their unknown
+//! fields are kept in the unknown fields of the type, wrapped in the same field: protobuf merges the two.
 
 use modelexport_graph::onnx::{Dimension, DimensionValue, Type, TypeKind, Unknown, ValueInfo};
 

@@ -1,4 +1,4 @@
-//! Taking out what exporters note beside the graph: metadata of everything, and stack traces in texts.
+//! Removes what exporters store beside the graph: all metadata, and stack traces in texts.
 
 use super::item::{Item, Meaning};
 use super::walk::{Holder, Walk};

@@ -1,4 +1,4 @@
-//! The fields of a node, as far as tags are concerned.
+//! The fields of a node that matter for tags.
 
 use crate::onnx::error::Error;
 use crate::onnx::names;

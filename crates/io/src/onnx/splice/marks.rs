@@ -1,9 +1,9 @@
-//! How our tags are told from what stood in the file before.
+//! How tags of modelexport are distinguished from earlier content.
 //!
-//! * A `doc_string` is ours if it is a JSON object with `hierarchy_tags` (see [`DocString`](crate::onnx::DocString)).
-//! * Entries of `metadata_props` are ours if their key begins with [`OWN_PREFIX`].
-//! * Keys that other tools write as well (`namespace`, `pkg.torch.onnx.*`) are ours where they come after the first
-//!   entry with the prefix: new entries are written at the end, those with the prefix first.
+//! * A `doc_string` is a tag if it is a JSON object with `hierarchy_tags` (see [`DocString`](crate::onnx::DocString)).
+//! * Entries of `metadata_props` are tags if their key starts with [`OWN_PREFIX`].
+//! * Keys that other tools also write (`namespace`, `pkg.torch.onnx.*`) are tags if they come after the first entry with the
+//!   prefix: new entries are appended, those with the prefix first.
 
 /// Keys with this prefix are nobody else's.
 pub const OWN_PREFIX: &str = "modelexport.";

@@ -1,9 +1,8 @@
-//! Tags in and out of a file that is otherwise left alone.
+//! Adds tags to a file, or removes them, without changing anything else.
 //!
-//! A spliced file is the original with other bytes in between: everything that is no tag is copied from where it
-//! stands, and only the lengths of the messages around a tag are written anew. Taking the tags out again gives the
-//! original, byte for byte. [`marks`] says which bytes are ours, [`record`] how the rare things are remembered that
-//! the tagged file alone would not tell.
+//! A spliced file is the original with other bytes in between. Everything except tags is copied, and only the lengths of the
+//! messages around a tag are rewritten. Removing the tags restores the original, byte for byte. [`marks`] defines which
+//! bytes are tags. [`record`] stores what cannot be derived from the tagged file.
 
 mod clean;
 mod item;

@@ -1,8 +1,7 @@
 //! A spliced file as a sequence of pieces: ranges of the original, and new bytes between them.
 //!
-//! The new bytes of a file are many times what they are made from, so that they are never all in memory. A first walk
-//! adds up the lengths of the messages that change; a second one, which knows them, hands the pieces over as it makes
-//! them.
+//! The new bytes are many times larger than the data they are made from, so they are never all in memory. A first walk adds
+//! up the lengths of the messages that change. A second walk uses these lengths and yields the pieces as it produces them.
 
 use crate::onnx::error::Error;
 use crate::onnx::reader::{Extent, Reader};

@@ -1,8 +1,8 @@
-//! What the tagged file would not tell about the original, kept beside the tags.
+//! What cannot be derived from the tagged file about the original, stored beside the tags.
 //!
-//! Most nodes need none: their tags are appended, or stand where the old `doc_string` stood. A node gets one more
-//! entry, [`KEY`], if something else had to give way (an entry with the same key, an oddly encoded `doc_string`) or
-//! if the length of a message around it was written in more bytes than needed.
+//! Most nodes need no record: their tags are appended, or replace the old `doc_string`. A node gets one more entry, [`KEY`],
+//! if something else was replaced (an entry with the same key, an unusually encoded `doc_string`), or if the length of a
+//! message around it took more bytes than needed.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Tags of one node: taking them out and putting them in.
+//! Removes and adds the tags of one node.
 
 use std::collections::BTreeMap;
 

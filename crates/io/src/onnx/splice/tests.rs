@@ -1,4 +1,4 @@
-//! Tags in, tags out, nothing else moved.
+//! Adding and removing tags moves nothing else.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! From the model down to its nodes and back up, with the lengths of the messages on the way.
+//! Walks from the model down to its nodes and back, with the lengths of the messages on the way.
 
 use super::clean;
 use super::item::{Content, Item, Meaning, items_of};

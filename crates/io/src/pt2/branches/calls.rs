@@ -1,7 +1,7 @@
 //! Which steps of a branch belong to one call of a module.
 //!
-//! A module goes on until it begins again: the step (or the call below it) that a call began with starts another one.
-//! The calls above do so in turn if they, too, began with what begins again.
+//! A call of a module lasts until its first step, or the module that its first step called, occurs again: then a new call
+//! starts. The calls above it start again in the same way if they, too, began with that step.
 
 use modelexport_graph::aten::ValueId;
 use modelexport_graph::hash::HashMap;

@@ -1,14 +1,14 @@
-//! The module calls inside branches and loop bodies, where the archive does not tell them.
+//! Infers the module calls inside branches and loop bodies if the archive does not record them.
 //!
-//! A capture that follows Python (`strict=False`) leaves no module stacks in the graphs of `cond`, `while_loop`, `scan`
-//! and `map`. What it leaves is the names of the parameters that such a graph is called with.
+//! A capture with `strict=False` records no module stacks in the graphs of `cond`, `while_loop`, `scan` and `map`. It does
+//! record the names of the parameters that are passed to such a graph.
 //!
-//! * A node that reads weights belongs to the module that owns them, or to what holds all their owners. Weights that
-//!   are one tensor under several names belong to what holds all these.
-//! * A node between such nodes belongs to the deepest call that holds all that it is made from and all that reads it.
-//!   What comes from the graph's inputs alone and what becomes its outputs is on the side of the node that holds it, so
-//!   that a node may land above its module, but in no sibling.
-//! * The graphs inside a graph come after it: then the call is known that holds them.
+//! * A node that reads weights belongs to the module that owns them, or to the lowest common ancestor of all owners. A
+//!   tensor with several names belongs to the lowest common ancestor of these.
+//! * A node between such nodes belongs to the deepest call that contains all its producers and all its readers. Graph
+//!   inputs and graph outputs count as part of the node that contains the graph. So a node may be placed above its module,
+//!   but never in a sibling.
+//! * Graphs inside a graph are processed after it, when the call that contains them is known.
 
 mod calls;
 mod neighbours;

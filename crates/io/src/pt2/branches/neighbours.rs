@@ -1,4 +1,4 @@
-//! Nodes of a branch by the nodes around them.
+//! Places the nodes of a branch by the nodes around them.
 
 use modelexport_graph::aten::{Arg, Graph, Node, ValueId};
 use modelexport_graph::{Method, ScopeId, Scopes};

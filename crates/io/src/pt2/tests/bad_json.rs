@@ -1,4 +1,4 @@
-//! Text that is not the JSON of a program.
+//! Text that is not the JSON of a program is rejected.
 
 use modelexport_graph::aten::Program;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Programs that do not fit together.
+//! Inconsistent programs are rejected.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Programs that contradict themselves, or are no JSON, are refused wherever the fault is.
+//! Programs with contradictions or invalid JSON are rejected, wherever the fault is.
 
 use super::super::error::Problem;
 use super::super::program;

@@ -1,4 +1,4 @@
-//! Archives made for one purpose each: good ones to see what is read, bad ones to see what is refused.
+//! Archives for one purpose each: valid ones to test reading, invalid ones to test rejection.
 
 mod bad_json;
 mod bad_program;

@@ -1,4 +1,4 @@
-//! Programs that were never in an archive.
+//! Programs that are not in an archive.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is read from the JSON of a program.
+//! Reading the JSON of a program.
 
 use modelexport_graph::aten::{Arg, InputSpec, OutputSpec, Range, SymOr, ValueKind};
 use modelexport_graph::{DType, Dim, Scopes, SymExpr};

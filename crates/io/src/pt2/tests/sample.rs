@@ -1,4 +1,4 @@
-//! A small good archive, to be spoilt in one place.
+//! A small valid archive that tests break in one place.
 
 use modelexport_graph::SourceId;
 use modelexport_graph::aten::Program;

@@ -1,4 +1,4 @@
-//! Weights: where they are, and what cannot be one.
+//! Weights: their position, and what is rejected.
 
 use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::{DType, SourceId, Span, StridedView};

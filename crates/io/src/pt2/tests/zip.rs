@@ -1,4 +1,4 @@
-//! A small zip writer that can also lie.
+//! A small zip writer that can also write inconsistent archives.
 
 /// One entry. `Default` and [`stored`] give an honest one.
 #[derive(Clone, Default)]

@@ -1,4 +1,4 @@
-//! Models that refer to the files their weights come from.
+//! Models that reference the files of their weights.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Weights with other numbers, and with the same in another form.
+//! Weights with other numbers, and with the same numbers in another form.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which of the ways to place a node are followed.
+//! Chooses the alignments that the search continues with.
 
 use super::search::Cell;
 

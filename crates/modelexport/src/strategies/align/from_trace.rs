@@ -1,7 +1,7 @@
 //! A trace of a forward pass as a reference: its operators are the steps.
 //!
-//! A forward pass writes into memory. A tensor whose memory an operator wrote to after the tensor was made is read as
-//! the result of that operator, which is what a graph without mutation has there.
+//! A forward pass mutates memory. If an operator wrote to the memory of a tensor after the tensor was created, a later read of
+//! the tensor counts as a read of the operator's result, as in a graph without mutation.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,10 +1,10 @@
 //! Constants and sizes that an alignment left out.
 //!
-//! * A constant that stands for what the exporter computed once and for all belongs to the step that was computed.
-//! * Everything else belongs to its first reader: exporters make it where it is needed first.
-//! * TorchScript's exporter writes in the order of execution and makes one of equal constants. What lies far before its
-//!   first reader was made for something else that is gone, and belongs there. A list of numbers does not: the exporter
-//!   makes one for each operator that reads it, and puts all of them where equal lists were first.
+//! * A constant that replaces something that the exporter computed belongs to the step that was computed.
+//! * Every other one belongs to its first reader, because exporters create it where it is first needed.
+//! * The TorchScript exporter writes in execution order and merges equal constants. A constant far before its first reader was
+//!   created for another reader that no longer exists, and belongs there. A list of numbers does not: the exporter creates
+//!   one per operator that reads it, and moves all of them to the position of the first equal list.
 
 use modelexport_graph::{DType, Method, ScopeId};
 use modelexport_lower::foreign_forms::Trace;

@@ -1,4 +1,4 @@
-//! What follows from a reference for an alignment.
+//! Data derived from a reference for an alignment.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

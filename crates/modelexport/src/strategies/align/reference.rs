@@ -1,4 +1,4 @@
-//! What ran, step by step: the side of an alignment whose modules are known.
+//! The executed steps: the side of an alignment whose modules are known.
 
 use std::collections::HashMap;
 

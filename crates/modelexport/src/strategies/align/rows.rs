@@ -1,4 +1,4 @@
-//! The ways that are followed, node by node. What all of them have in common is kept as places, without the ways.
+//! The alignments that the search follows, node by node. What all of them share is stored once.
 
 use std::collections::VecDeque;
 

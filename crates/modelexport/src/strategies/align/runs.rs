@@ -1,4 +1,4 @@
-//! Ways that never joined, in little memory: along most of its length a way goes one step further with each node.
+//! Alignments that never joined, in compressed form: along most of its length an alignment advances one step per node.
 
 use super::search::Pin;
 

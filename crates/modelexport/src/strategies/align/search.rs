@@ -1,13 +1,13 @@
-//! The search for the alignment: nodes in the order of the file, steps in the order in which they ran, and of all ways
-//! to lay the ones along the others that keep both orders the one that fits best.
+//! The search for the alignment: nodes in file order, steps in execution order, and among all alignments that keep both
+//! orders the one with the best score.
 //!
-//! A way is extended node by node. A node stands for a token of a later step (everything between is left out, at a
-//! price), for a later token of the same step, or for something that the form of a step does not tell. How well a node
-//! fits a step is told by what it reads: the results of the nodes that stand for the steps that this step reads, the
-//! weights that it reads, the model's inputs. Only the best few ways are followed, so that time is linear.
+//! An alignment is extended node by node. A node represents a token of a later step (the tokens between are skipped, at a
+//! cost), a later token of the same step, or something that the form of a step does not contain. The score of a node for a
+//! step depends on its inputs: the results of the nodes that represent the step's own inputs, the weights that the step
+//! reads, the inputs of the model. Only the best few alignments are followed, so the time is linear.
 //!
-//! Nodes that are the same in every run (tables, masks) tell little, and in some graphs they are the most. There the
-//! others are laid first, without them; then these are laid between the others, which stay where they are.
+//! Nodes that are the same in every run (tables, masks) contribute little, and in some graphs most nodes are like that. In
+//! such graphs the other nodes are aligned first. Then these are aligned between them, while the others stay fixed.
 
 use super::super::lists::Lists;
 use super::contest::Contest;

@@ -1,8 +1,8 @@
-//! From the alignment to one step for each node.
+//! Turns the alignment into one step per node.
 //!
-//! A node belongs to the step whose result it gives. So a node that an exporter fused (a convolution that holds the
-//! norm after it) goes to the last of the steps that it stands for, as torch's own metadata has it. A node that no form tells (a cast, a reshape
-//! between two matches) belongs to the step that reads it, if that is the one before or after in the order.
+//! A node belongs to the step whose result it produces. A fused node (a convolution that contains the norm after it) belongs
+//! to the last of its steps, as in torch's own metadata. A node that no form contains (a cast, a reshape between two matches)
+//! belongs to the step that reads it, if that is the previous or the next one in the order.
 
 use modelexport_graph::ScopeId;
 use modelexport_lower::foreign_forms::Trace;

@@ -1,4 +1,4 @@
-//! The forms of all steps of a reference, one after the other, and what it costs to leave some out.
+//! The forms of all steps of a reference, one after the other, and the cost of skipping some of them.
 
 use std::collections::HashMap;
 

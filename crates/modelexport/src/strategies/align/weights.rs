@@ -1,8 +1,8 @@
 //! Classes of weights that have the same content.
 //!
-//! Exporters keep one of several equal weights: with fresh models, one vector of zeros stands for most biases, under
-//! the name of the first. So a name tells which content a weight has, and only that; all parameters with this content
-//! are one class.
+//! Exporters keep one of several equal weights: in an untrained model, one vector of zeros represents most biases, under the
+//! name of the first. A name therefore only identifies the content of a weight, and all parameters with this content form one
+//! class.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,8 +1,8 @@
-//! Which parameters have the content of a tensor.
+//! Finds the parameters that have the content of a tensor.
 //!
-//! A content is known by a fingerprint that does not depend on the order of elements. To take it, all of them are read;
-//! so a large tensor is first known by a sample of its elements, taken as they lie and as they would lie transposed,
-//! which is what exporters do to weights. Only what no sample finds is read as a whole.
+//! Content is identified by a fingerprint that does not depend on the order of elements. A fingerprint needs all elements, so
+//! a large tensor is first compared by a sample of its elements, in order and transposed, because exporters transpose weights.
+//! Only tensors without a matching sample are read completely.
 
 mod sample;
 

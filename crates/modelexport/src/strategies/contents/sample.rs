@@ -1,4 +1,4 @@
-//! A few elements of a tensor, by which a large one is known.
+//! A sample of the elements of a large tensor, which identifies it.
 
 use std::collections::HashSet;
 

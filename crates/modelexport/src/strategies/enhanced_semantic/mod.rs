@@ -1,7 +1,7 @@
-//! `enhanced_semantic`: what the ONNX file itself says, with the module tree to understand it.
+//! `enhanced_semantic`: uses what the ONNX file itself records, interpreted with the module tree.
 //!
-//! For each node the first that tells: metadata (modelexport's, torch's, winml's), the scope in the node's name, the
-//! parameters that it reads. The rest is left to the neighbours.
+//! For each node the first available source is used: metadata (modelexport's, torch's, winml's), the scope in the node's name,
+//! the parameters that it reads. Other nodes are placed by their neighbors.
 
 pub(super) mod scope_names;
 mod tag_names;

@@ -1,10 +1,9 @@
-//! Scopes in the names that TorchScript's exporter gives to nodes: `/encoder/layer.0/attention/self/query/MatMul`.
+//! Scopes in the names that the TorchScript exporter gives to nodes: `/encoder/layer.0/attention/self/query/MatMul`.
 //!
-//! Each part stands for a module that was called, by the end of its path from the last part that is no number:
-//! `layer.0` for `encoder.layer.0`. Containers that are not called do not show, so that a part may lie several levels
-//! below the one before it, and where a container is called, its children repeat its name: `/layer1/layer1.0/Conv`.
-//! A second call of a module shows as `relu_1`. An instance that the model holds under several paths shows under one of
-//! them, whichever it was called by.
+//! Each part names a called module by the end of its path, from the last part that is not a number: `layer.0` for
+//! `encoder.layer.0`. Containers that are not called are missing, so a part may be several levels below the previous one. If a
+//! container is called, its children repeat its name: `/layer1/layer1.0/Conv`. A second call of a module is named `relu_1`. An
+//! instance with several paths appears under one of them, whichever it was called by.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

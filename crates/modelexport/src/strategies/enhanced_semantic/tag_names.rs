@@ -1,4 +1,4 @@
-//! Modules by their tags, for nodes that carry a tag and no module path.
+//! Finds modules by their tags, for nodes that carry a tag and no module path.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! From an ONNX file whose nodes say where they come from.
+//! Evidence from an ONNX file whose nodes record their modules.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! From a captured program: who reads a parameter is in its graph.
+//! Evidence from a captured program, whose graph shows who reads a parameter.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! From the scopes in node names alone: `/encoder/layer.1/attention/MatMul`.
+//! Evidence from the scopes in node names alone: `/encoder/layer.1/attention/MatMul`.
 //!
-//! Each part of a scope is a module, by the end of its path from the last part that is no number; a called container is
-//! repeated by its children (`/layer1/layer1.0/Conv`). Classes are not known: the name of the attribute stands for them,
-//! so that a tag is the path.
+//! Each part of a scope is a module, named by the end of its path from the last part that is not a number. Children of a
+//! called container repeat its name (`/layer1/layer1.0/Conv`). Classes are unknown, so the names of attributes replace them,
+//! and a tag is the path.
 
 use std::collections::{HashMap, HashSet};
 

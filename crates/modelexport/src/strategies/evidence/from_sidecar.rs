@@ -1,4 +1,4 @@
-//! From a sidecar: modules, parameters, and the nodes of the file that it belongs to.
+//! Evidence from a sidecar: modules, parameters, and the nodes of the file that it belongs to.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! From a trace of a forward pass: modules, calls, and who read which parameter.
+//! Evidence from a trace of a forward pass: modules, calls, and the readers of each parameter.
 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{DType, ModuleId, ModuleTree, Name, ScopeId, Scopes};

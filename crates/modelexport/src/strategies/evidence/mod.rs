@@ -1,7 +1,7 @@
-//! What is known of the model besides the ONNX file: read once, shared by all strategies.
+//! What is known about the model besides the ONNX file: read once, shared by all strategies.
 //!
-//! Every kind of evidence gives the module tree, the calls and the parameters. A trace and a captured program also
-//! give every operator with its call; a tagged ONNX file and a sidecar give the nodes of the file that was tagged.
+//! Every kind of evidence provides the module tree, the calls and the parameters. A trace and a captured program also provide
+//! every operator with its call. A tagged ONNX file and a sidecar provide the nodes of the file that was tagged.
 
 mod calls;
 mod from_onnx;

@@ -1,4 +1,4 @@
-//! What evidence knows of parameters, buffers and constants: who holds them, who reads them, what is in them.
+//! Parameters, buffers and constants in evidence: their owners, readers and contents.
 
 use modelexport_graph::hash::HashMap;
 use modelexport_graph::{DType, ModuleId, Name, ScopeId};

@@ -1,4 +1,4 @@
-//! Which tensors of the graph are which of the evidence, and which of either side are left over.
+//! Matches the tensors of the graph with those of the evidence, and lists those without a match.
 
 use std::collections::{HashMap, HashSet};
 

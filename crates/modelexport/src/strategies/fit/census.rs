@@ -1,7 +1,7 @@
-//! Whether the operators of a graph can come from those of the evidence, by their numbers.
+//! Whether the operators of a graph can come from those of the evidence, by their counts.
 //!
-//! Tools fold, fuse and share operators, so that a graph may have fewer than the model. It does not have more of those
-//! that no tool invents: products, activations, recurrent layers.
+//! Tools fold, fuse and share operators, so a graph may have fewer than the model. It cannot have more of those that no tool
+//! adds: products, activations, recurrent layers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -159,7 +159,7 @@ impl Allowed {
             }
             for (target, stand_ins) in &self.required {
                 if !stand_ins.is_empty() && !stand_ins.iter().any(|operator| counts.contains_key(operator)) {
-                    found.push(format!("nothing in the file stands for {target} of the model"));
+                    found.push(format!("the file has no counterpart of {target} in the model"));
                 }
             }
         }

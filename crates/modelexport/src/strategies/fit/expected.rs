@@ -1,4 +1,4 @@
-//! What a graph holds if the evidence is of its model: tensors, the order in which they are read, operators.
+//! The expected contents of a graph if the evidence belongs to its model: tensors, the order of reads, operators.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
-//! How well evidence and graph fit: whether the evidence is of the model that the graph was made from.
+//! How well the evidence fits the graph: whether it belongs to the model that the graph was made from.
 //!
-//! Both directions count. What the evidence has must be in the graph: parameters that nothing folds or merges, the
-//! model's outputs. What the graph has must be in the evidence: weights, modules that names and metadata tell, and
-//! operators. What a tool may have done to a graph is no contradiction; one thing that no tool does is.
+//! Both directions are checked. The contents of the evidence must be in the graph: parameters that no tool folds or merges,
+//! and the model's outputs. The contents of the graph must be in the evidence: weights, modules in names and metadata, and
+//! operators. A difference that a tool can cause is not a contradiction; any other difference is.
 
 mod accounts;
 mod census;
@@ -134,7 +134,7 @@ impl Comparison<'_> {
         if is_nameless && same_shape > same_content && same_shape > parameters.folded {
             let weights = same_content + same_shape;
             told.add(format!(
-                "no parameter has its name in the file, and of {weights} weights only {same_content} their content"
+                "no parameter is found by name, and only {same_content} of {weights} weights by content"
             ));
         }
         let unexplained = held.iter().zip(&accounts.is_explained).filter(|(_, explained)| !**explained);

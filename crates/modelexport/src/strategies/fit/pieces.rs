@@ -1,4 +1,4 @@
-//! Tensors that tools pack into one, pad, or cut apart.
+//! Tensors that tools pack into one, pad, or split.
 
 use std::collections::HashMap;
 

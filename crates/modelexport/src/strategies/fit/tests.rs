@@ -1,4 +1,4 @@
-//! Right evidence passes, and each kind of wrong evidence has its reason.
+//! Matching evidence passes, and each kind of wrong evidence has its reason.
 
 use modelexport_graph::onnx::{Graph, Model, Node, Tensor, ValueInfo};
 use modelexport_io::sidecar::Fit;

@@ -1,4 +1,4 @@
-//! From the parts of a file, as they are read, to a graph.
+//! Builds a graph while the parts of a file are read.
 
 use std::collections::HashMap;
 use std::iter::Peekable;

@@ -1,4 +1,4 @@
-//! The tensors of a graph, as far as strategies look at them.
+//! The tensors of a graph, as far as strategies use them.
 
 use modelexport_graph::onnx::{Tensor, TensorData};
 use modelexport_graph::{DType, StridedView};

@@ -1,11 +1,11 @@
-//! The ONNX graph as strategies see it: every node and value has a number, and edges go both ways.
+//! The ONNX graph as strategies use it: every node and value has a number, and edges go both ways.
 //!
-//! Nodes are numbered as [`Model::for_each_node`] visits them: the main graph with the nodes of subgraphs after the
-//! node that holds them, then the functions. A name is looked up in the subgraph first and then in the graphs around
-//! it, so that an edge may lead out of a subgraph. Functions see nothing from outside.
+//! Nodes are numbered as [`Model::for_each_node`] visits them: the main graph, with the nodes of subgraphs after the node that
+//! contains them, then the functions. A name is looked up in the subgraph first and then in the graphs around it, so an edge
+//! may leave a subgraph. Functions have no access to outer values.
 //!
-//! Only what strategies ask for is kept, in a few lists of numbers: a graph is made while its file is read
-//! ([`GraphBuilder`]), so that the nodes themselves need not be in memory.
+//! Only the data that strategies use is kept, in a few lists of numbers. The graph is built while its file is read
+//! ([`GraphBuilder`]), so the nodes themselves are not in memory.
 
 mod build;
 mod constants;

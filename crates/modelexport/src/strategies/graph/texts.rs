@@ -1,4 +1,4 @@
-//! Texts, each once, in one piece of memory: a graph has more names than anything else.
+//! Interned strings in one allocation: a graph has more names than anything else.
 
 use std::hash::BuildHasher;
 

@@ -1,10 +1,9 @@
-//! `retag`: tags return to a file that a tool made from a tagged one.
+//! `retag`: restores tags in a file that a tool made from a tagged one.
 //!
-//! Optimisers and quantisers keep most value names. A node whose result has a name that the tagged file knows comes
-//! from where that result came from. If it is another operator than there, it stands for all that is gone between its
-//! inputs and its results (a fused node): it belongs to what holds all their modules, and lists these. A node without
-//! such a result is known by its own name, or by the parameters that it reads; what is left lies between its
-//! neighbours.
+//! Optimizers and quantizers keep most value names. A node whose result has a name in the tagged file comes from the producer
+//! of that result. If its operator is different, it is a fused node that replaces everything between its inputs and its
+//! results: it gets the lowest common ancestor of the replaced nodes, and lists their modules. A node without such a result is
+//! identified by its own name, or by the parameters that it reads. The remaining nodes are placed by their neighbors.
 
 mod replaced;
 

@@ -1,4 +1,4 @@
-//! Which nodes of the original a fused node stands for.
+//! The nodes of the original that a fused node replaces.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The operators that a node may stand for by the parameters that it reads.
+//! The operators that a node may represent, by the parameters that it reads.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,7 @@
-//! Constants and sizes, which no operator of the model stands for: by what they are made for.
+//! Constants and sizes, which no operator of the model represents, placed by their purpose.
 //!
-//! Exporters write them where they are needed first, right before the node that needs them. What stands further ahead
-//! may have been made for something else that is gone, so that it is not given to another instance than that which the
-//! nodes around it belong to.
+//! Exporters write them right before the first node that needs them. One that comes much earlier may have been created for
+//! another node that no longer exists, so it only gets the instance of the nodes around it.
 
 use modelexport_graph::{Method, ScopeId};
 

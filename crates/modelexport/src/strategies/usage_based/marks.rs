@@ -1,8 +1,8 @@
-//! Nodes that read parameters, and the operators that they stand for.
+//! Nodes that read parameters, and the operators that they represent.
 //!
-//! A parameter that one operator reads tells which one a node stands for. Where several read it (tied parameters, or
-//! untrained ones that an exporter found equal and merged), the order tells, as far as the first operator that it may
-//! be and the last agree.
+//! A parameter that only one operator reads identifies the operator of a node. If several operators read it (tied parameters,
+//! or untrained ones that an exporter merged), the order narrows the candidates to those between the first and the last
+//! possible operator.
 
 use modelexport_graph::ScopeId;
 

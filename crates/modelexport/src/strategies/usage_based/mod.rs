@@ -1,9 +1,9 @@
-//! `usage_based`: who reads which parameter, and what leads there.
+//! `usage_based`: which module reads which parameter, and the nodes that lead there.
 //!
-//! A node that reads a parameter belongs to the call that read it in PyTorch, or, where the evidence does not say who
-//! read it, to the module that holds it. Where the evidence tells the order of operators, what lies between two reads
-//! is shared out among the calls that worked between them ([`timeline`]); else it follows its neighbours. In both cases
-//! a tag does not spread beyond the boundaries: a node between two boundary modules goes to what holds both.
+//! A node that reads a parameter belongs to the call that read it in PyTorch or, if the evidence does not record that, to the
+//! module that owns it. If the evidence records the order of operators, the nodes between two reads are distributed among the
+//! calls that ran between them ([`timeline`]). Otherwise they follow their neighbors. In both cases a tag does not spread
+//! across boundaries: a node between two boundary modules gets their lowest common ancestor.
 
 mod candidates;
 mod helpers;

@@ -1,4 +1,4 @@
-//! Operators of the model as what nodes may stand for.
+//! Operators of the model as candidates for nodes.
 
 use modelexport_graph::ScopeId;
 use modelexport_lower::foreign_forms::{self, Forms, Token, Trace};

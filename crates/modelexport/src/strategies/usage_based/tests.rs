@@ -1,4 +1,4 @@
-//! `Net(layer: [Layer, Layer])`, operators in the one and then in the other, and graphs that stand for them.
+//! `Net(layer: [Layer, Layer])`, operators in both layers, and graphs that represent them.
 
 use modelexport_graph::onnx::{Graph, Model, Node, ValueInfo};
 use modelexport_graph::{ModuleTree, Scopes};

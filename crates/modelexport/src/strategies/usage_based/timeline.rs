@@ -1,9 +1,9 @@
 //! Reads of parameters as marks on a timeline.
 //!
-//! Exporters keep the order of execution. A node that reads a parameter stands where PyTorch read it; between two such
-//! marks the nodes of the file and the operators of the model follow in the same order, so that each node gets the
-//! call of the first operator from there on that may have become it. Where it may as well have come from another
-//! instance of the same thing (the end of one layer, or the beginning of the next), it gets what holds both.
+//! Exporters keep the execution order. A node that reads a parameter marks the position where PyTorch read it. Between two
+//! marks, the nodes of the file and the operators of the model follow in the same order, so each node gets the call of the
+//! next operator that it may represent. If it may also come from another instance of the same class (the end of one layer, or
+//! the start of the next), it gets the lowest common ancestor of both.
 
 use modelexport_graph::{Method, ScopeId};
 

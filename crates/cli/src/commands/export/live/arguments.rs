@@ -81,7 +81,7 @@ impl LiveArguments {
     pub fn dynamic_axes(&self) -> Result<Option<serde_json::Value>, Failure> {
         let Some(text) = &self.dynamic_axes else { return Ok(None) };
         serde_json::from_str(text).map(Some).map_err(|error| {
-            Failure::new(format!("--dynamic-axes: is no JSON: {error}"), ErrorKind::BadInput)
+            Failure::new(format!("--dynamic-axes: not valid JSON: {error}"), ErrorKind::BadInput)
         })
     }
 
