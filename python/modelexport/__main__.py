@@ -9,7 +9,8 @@ from modelexport import _native
 
 def main() -> int:
     # The command does not come back to Python before it ends, so Ctrl-C must end it without Python.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Live models are loaded by the Python that the command is installed in, unless the user names another.
     os.environ.setdefault("MODELEXPORT_PYTHON", sys.executable)
     return _native.run_command(["modelexport", *sys.argv[1:]])

@@ -1,8 +1,13 @@
 """`modelexport export` with live models as a user runs it."""
 
+import contextlib
 import json
 import os
+import pathlib
+import signal
+import subprocess
 import sys
+import time
 
 import onnx
 import pytest
@@ -103,3 +108,59 @@ def test_options_of_live_models_are_none_of_files(tmp_path):
     fixture = support.FIXTURES / "shared_module" / "model.pt2"
     ended = run(fixture, "-o", "m.onnx", "--input-text", "a", folder=tmp_path, expect=2)
     assert "--input-text: only for live models" in ended.stderr
+
+
+# A model that waits while it is loaded, or while torch exports it, and says so.
+WAITING = """
+import time, pathlib, torch
+
+class Waiting(torch.nn.Module):
+    def forward(self, x):
+        pathlib.Path("waits").touch()
+        time.sleep({seconds})
+        return x + 1
+
+def make():
+    return Waiting()
+"""
+
+
+def started(folder, *options):
+    """The command, as soon as its Python runs the model."""
+    command = [support.command(), "export", "waiting_model:make", "-o", "m.onnx", "--python", sys.executable, *options]
+    process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (folder / "waits").exists():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process
+
+
+def pythons_in(folder):
+    """Processes that work in the folder."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").resolve() == folder.resolve():
+                found.append(process.name)
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("strategy", ["native", "htp"])
+def test_a_signal_ends_python_too_and_leaves_the_old_files(tmp_path, number, strategy):
+    (tmp_path / "waiting_model.py").write_text(WAITING.format(seconds=30))
+    (tmp_path / "m.onnx").write_text("old")
+    process = started(tmp_path, "--strategy", strategy, "--inputs", "x:[2,4]:float32", "--overwrite")
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == -number
+    deadline = time.monotonic() + 20
+    while pythons_in(tmp_path):
+        assert time.monotonic() < deadline, "Python still runs"
+        time.sleep(0.05)
+    names = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert names == {"m.onnx", "waiting_model.py", "waits"}
+    assert (tmp_path / "m.onnx").read_text() == "old"

@@ -17,7 +17,7 @@ pub enum Failure {
         /// The operating system's error code, if the operating system caused the error.
         os_code: Option<i32>,
     },
-    /// The reader closed the pipe (`modelexport tree … | head`). Not an error.
+    /// The reader closed the pipe (`modelexport tree … | head`). The exit status tells it, without a message.
     OutputClosed,
 }
 
@@ -31,6 +31,10 @@ impl Failure {
     pub fn finding(reason: impl Display) -> Self {
         let message = reason.to_string();
         Failure::Error { message, hint: None, status: ExitStatus::Finding, os_code: None }
+    }
+
+    pub fn of_signals(error: io::Error) -> Self {
+        Failure::new(format!("cannot handle signals: {error}"), ErrorKind::Io)
     }
 
     pub fn with_hint(self, text: Option<impl Into<String>>) -> Self {

@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod observer;
 mod session;
+mod signals;
 
 use std::ffi::OsString;
 
@@ -58,14 +59,22 @@ const USAGE: u8 = 2;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        // Help and version are errors to clap. There is nowhere to report a closed stdout.
+        // Help and version are errors to clap.
         Err(message) => {
-            let _ = message.print();
-            return u8::try_from(message.exit_code()).unwrap_or(USAGE);
+            let is_printed = message.print().is_ok() || message.use_stderr();
+            let status = u8::try_from(message.exit_code()).unwrap_or(USAGE);
+            return if is_printed { status } else { ExitStatus::Io as u8 };
         }
     };
     let mut session = Session::new(&cli.global);
-    let result = dispatch(&cli.command, &mut session);
+    let handlers = signals::install();
+    let result = handlers.map_err(Failure::of_signals).and_then(|handlers| {
+        let result = dispatch(&cli.command, &mut session);
+        if matches!(&result, Err(Failure::Error { .. })) {
+            handlers.end_if_stopped();
+        }
+        result
+    });
     session.finish(result) as u8
 }
 

@@ -146,7 +146,7 @@ impl Session {
         });
         match result {
             Ok(status) => status,
-            Err(Failure::OutputClosed) => ExitStatus::Success,
+            Err(Failure::OutputClosed) => ExitStatus::Io,
             Err(Failure::Error { message, hint, status, .. }) => {
                 self.message(&self.message_style.red("error:"), &message);
                 if let Some(hint) = hint {
@@ -165,7 +165,7 @@ impl Session {
         };
         let (status, error) = match result {
             Ok(status) => (status, None),
-            Err(Failure::OutputClosed) => (ExitStatus::Success, None),
+            Err(Failure::OutputClosed) => (ExitStatus::Io, None),
             Err(Failure::Error { message, hint, status, os_code }) => {
                 (status, Some(CapturedError { message, hint, os_code }))
             }

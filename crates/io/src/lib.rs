@@ -5,6 +5,10 @@
 pub mod document;
 pub mod error;
 pub mod external_data;
+#[cfg(feature = "faults")]
+pub mod faults;
+#[cfg(not(feature = "faults"))]
+mod faults;
 pub mod fingerprint;
 pub mod onnx;
 pub mod output;

@@ -13,7 +13,13 @@ use fallback as system;
 #[cfg(unix)]
 use unix as system;
 
-pub(crate) use system::{Folder, open_without_waiting, os_string, status, status_at, truncated};
+#[cfg(unix)]
+use crate::faults::call;
+
+pub(crate) use system::{
+    Folder, open_without_waiting, set_length, set_permissions, status, status_at, sync_data, truncated,
+    try_lock,
+};
 
 /// What a path or an open file is.
 #[derive(Clone, Debug)]
@@ -77,24 +83,36 @@ pub(crate) enum Lock {
     Unsupported,
 }
 
-/// Locks a file for as long as it is open, without waiting.
-pub(crate) fn try_lock(file: &File) -> io::Result<Lock> {
-    match file.try_lock() {
-        Ok(()) => Ok(Lock::Acquired),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(Lock::Taken),
-        Err(std::fs::TryLockError::Error(error)) if system::is_unsupported(&error) => Ok(Lock::Unsupported),
-        Err(std::fs::TryLockError::Error(error)) => Err(error),
-    }
-}
-
 /// Fills `buffer` with the bytes from `offset` on. A file that is too short gives `UnexpectedEof`.
-pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    system::read_exact_at(file, buffer, offset)
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match system::read_at(file, buffer, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                buffer = buffer.get_mut(count..).unwrap_or_default();
+                offset += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Writes all of `bytes` at `offset`.
-pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    system::write_all_at(file, bytes, offset)
+pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match system::write_at(file, bytes, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                bytes = bytes.get(count..).unwrap_or_default();
+                offset += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Allocates disk space for `length` bytes. Returns whether the file now has that length. An error means that there is not
@@ -102,7 +120,8 @@ pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result
 #[cfg(target_os = "linux")]
 pub(crate) fn reserve(file: &File, length: u64) -> io::Result<bool> {
     use rustix::io::Errno;
-    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length) {
+    let flags = rustix::fs::FallocateFlags::empty();
+    match call("fallocate", || rustix::fs::fallocate(file, flags, 0, length)) {
         Ok(()) => Ok(true),
         Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(errno.into()),
         Err(_) => Ok(false),
@@ -136,7 +155,11 @@ pub(crate) fn copy_range(
     length: u64,
 ) -> u64 {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
-    let copy = || rustix::fs::copy_file_range(from, Some(&mut from_offset), to, Some(&mut to_offset), length);
+    let copy = || {
+        call("copy_file_range", || {
+            rustix::fs::copy_file_range(from, Some(&mut from_offset), to, Some(&mut to_offset), length)
+        })
+    };
     rustix::io::retry_on_intr(copy).map_or(0, |copied| copied as u64)
 }
 
@@ -148,7 +171,7 @@ pub(crate) fn copy_range(_: &File, _: u64, _: &File, _: u64, _: u64) -> u64 {
 /// Makes `to` a copy that shares its bytes with `from`. Returns false where the file system cannot.
 #[cfg(target_os = "linux")]
 pub(crate) fn clone_file(from: &File, to: &File) -> bool {
-    rustix::fs::ioctl_ficlone(to, from).is_ok()
+    call("ficlone", || rustix::fs::ioctl_ficlone(to, from)).is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -179,19 +202,20 @@ mod unix {
     /// replaced meanwhile cannot divert them.
     #[derive(Debug)]
     pub(crate) struct Folder {
-        handle: OwnedFd,
+        handle: File,
     }
 
     impl Folder {
         /// Links on the way to the folder are followed.
         pub(crate) fn open(path: &Path) -> io::Result<Folder> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            Ok(Folder { handle: rustix::fs::open(path, flags, Mode::empty())? })
+            let handle = call("open", || rustix::fs::open(path, flags, Mode::empty()))?;
+            Ok(Folder { handle: handle.into() })
         }
 
         /// Status of the file at `name`, if there is one; links are not followed.
         pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<Status>> {
-            match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            match call("statat", || rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)) {
                 Ok(stat) => Ok(Some(of_stat(&stat))),
                 Err(Errno::NOENT) => Ok(None),
                 Err(errno) => Err(errno.into()),
@@ -201,12 +225,13 @@ mod unix {
         /// Creates a file that must not exist yet.
         pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            Ok(rustix::fs::openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?.into())
+            let mode = Mode::from_raw_mode(0o666);
+            Ok(call("creat", || rustix::fs::openat(&self.handle, name, flags, mode))?.into())
         }
 
         /// Opens the file at `name` for reading, without waiting. `None`: it is gone, a link, or not readable.
         pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<Option<File>> {
-            match rustix::fs::openat(&self.handle, name, READ, Mode::empty()) {
+            match call("openat", || rustix::fs::openat(&self.handle, name, READ, Mode::empty())) {
                 Ok(file) => Ok(Some(file.into())),
                 Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS | Errno::PERM | Errno::NXIO) => Ok(None),
                 Err(errno) => Err(errno.into()),
@@ -215,24 +240,48 @@ mod unix {
 
         /// Renames, replacing what is at `to`.
         pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-            Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
+            Ok(call("rename", || rustix::fs::renameat(&self.handle, from, &self.handle, to))?)
         }
 
         /// Renames only if nothing is at `to` (`AlreadyExists` otherwise).
         pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-            match rename_no_replace(self.handle.as_fd(), from, to) {
-                // Older kernels and some network file systems cannot; a check before the rename is the best there is.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match self.status(to)? {
-                    Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
-                    None => self.rename(from, to),
-                },
-                result => Ok(result?),
+            match call("rename_new", || rename_with(self.handle.as_fd(), from, to, How::New)) {
+                Err(errno) if is_lacking(errno) => {}
+                result => return Ok(result?),
             }
+            if self.link(from, to)? {
+                return self.remove(from);
+            }
+            // A check before the rename is the best there is.
+            match self.status(to)? {
+                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                None => self.rename(from, to),
+            }
+        }
+
+        /// Exchanges two names in one step. Returns false if the file system cannot.
+        pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<bool> {
+            match call("exchange", || rename_with(self.handle.as_fd(), one, other, How::Exchange)) {
+                Ok(()) => Ok(true),
+                Err(errno) if is_lacking(errno) => Ok(false),
+                Err(errno) => Err(errno.into()),
+            }
+        }
+
+        /// Locks the folder itself for as long as it is open, without waiting.
+        pub(crate) fn try_lock(&self) -> io::Result<Lock> {
+            try_lock(&self.handle)
+        }
+
+        pub(crate) fn unlock(&self) {
+            // Closing the folder does it, too.
+            let _ = self.handle.unlock();
         }
 
         /// Gives a file a second name. Returns false if the file system has no hard links.
         pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<bool> {
-            match rustix::fs::linkat(&self.handle, from, &self.handle, to, AtFlags::empty()) {
+            let flags = AtFlags::empty();
+            match call("link", || rustix::fs::linkat(&self.handle, from, &self.handle, to, flags)) {
                 Ok(()) => Ok(true),
                 Err(Errno::PERM | Errno::OPNOTSUPP | Errno::MLINK | Errno::NOSYS) => Ok(false),
                 Err(errno) => Err(errno.into()),
@@ -241,7 +290,7 @@ mod unix {
 
         /// Removes a name, if it is there.
         pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
-            match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
+            match call("unlink", || rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())) {
                 Err(Errno::NOENT) => Ok(()),
                 result => Ok(result?),
             }
@@ -249,7 +298,7 @@ mod unix {
 
         /// Makes the names durable.
         pub(crate) fn sync(&self) -> io::Result<()> {
-            match rustix::fs::fsync(&self.handle) {
+            match call("fsync", || rustix::fs::fsync(&self.handle)) {
                 // Some file systems cannot sync folders.
                 Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
                 result => Ok(result?),
@@ -260,7 +309,7 @@ mod unix {
         pub(crate) fn file_names(&self) -> io::Result<Vec<OsString>> {
             use rustix::fs::FileType;
             let mut names = Vec::new();
-            for entry in Dir::read_from(&self.handle)? {
+            for entry in call("readdir", || Dir::read_from(&self.handle))? {
                 let entry = entry?;
                 if matches!(entry.file_type(), FileType::RegularFile | FileType::Unknown) {
                     names.push(OsStr::from_bytes(entry.file_name().to_bytes()).to_os_string());
@@ -271,7 +320,7 @@ mod unix {
 
         /// Opens a file below the folder for reading, never through a link. It may turn out not to be a regular one.
         pub(crate) fn open_beneath(&self, parts: &[&OsStr]) -> Result<File, OpenError> {
-            let opened = match open_in_one_call(self.handle.as_fd(), parts) {
+            let opened = match call("openat2", || open_in_one_call(self.handle.as_fd(), parts)) {
                 // Old kernels lack the call, and some sandboxes forbid it.
                 Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {
                     open_part_by_part(self.handle.as_fd(), parts)
@@ -307,14 +356,29 @@ mod unix {
         }
     }
 
+    enum How {
+        New,
+        Exchange,
+    }
+
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    fn rename_no_replace(folder: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> rustix::io::Result<()> {
-        rustix::fs::renameat_with(folder, from, folder, to, rustix::fs::RenameFlags::NOREPLACE)
+    fn rename_with(folder: BorrowedFd<'_>, from: &OsStr, to: &OsStr, how: How) -> rustix::io::Result<()> {
+        use rustix::fs::RenameFlags;
+        let flags = match how {
+            How::New => RenameFlags::NOREPLACE,
+            How::Exchange => RenameFlags::EXCHANGE,
+        };
+        rustix::fs::renameat_with(folder, from, folder, to, flags)
     }
 
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    fn rename_no_replace(_: BorrowedFd<'_>, _: &OsStr, _: &OsStr) -> rustix::io::Result<()> {
+    fn rename_with(_: BorrowedFd<'_>, _: &OsStr, _: &OsStr, _: How) -> rustix::io::Result<()> {
         Err(Errno::NOSYS)
+    }
+
+    /// Whether the kernel or the file system lacks the call: older ones do, and network file systems.
+    fn is_lacking(errno: Errno) -> bool {
+        matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
     }
 
     /// One call in which the kernel itself refuses links and ways out.
@@ -354,12 +418,12 @@ mod unix {
     }
 
     pub(crate) fn status(file: &File) -> io::Result<Status> {
-        Ok(of_stat(&rustix::fs::fstat(file)?))
+        Ok(of_stat(&call("fstat", || rustix::fs::fstat(file))?))
     }
 
     /// Status of the file at `path`; links are followed.
     pub(crate) fn status_at(path: &Path) -> io::Result<Status> {
-        Ok(of_stat(&rustix::fs::stat(path)?))
+        Ok(of_stat(&call("stat", || rustix::fs::stat(path))?))
     }
 
     #[allow(
@@ -391,28 +455,43 @@ mod unix {
     /// Opens a file for reading. A named pipe does not wait for its writer.
     pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
+        call("open", || OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path))
     }
 
-    pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        file.read_exact_at(buffer, offset)
+    /// Locks a file for as long as it is open, without waiting.
+    pub(crate) fn try_lock(file: &File) -> io::Result<Lock> {
+        use rustix::fs::FlockOperation;
+        match call("flock", || rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => Ok(Lock::Acquired),
+            Err(Errno::WOULDBLOCK) => Ok(Lock::Taken),
+            // Network file systems refuse to lock what is open for reading only.
+            Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL | Errno::BADF) => {
+                Ok(Lock::Unsupported)
+            }
+            Err(errno) => Err(errno.into()),
+        }
     }
 
-    pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-        file.write_all_at(bytes, offset)
+    pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        call("pread", || file.read_at(buffer, offset))
     }
 
-    /// Whether the file system cannot do what was asked.
-    pub(super) fn is_unsupported(error: &io::Error) -> bool {
-        matches!(
-            Errno::from_io_error(error),
-            Some(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL)
-        )
+    pub(super) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let bytes = bytes.get(..crate::faults::writable(bytes.len())).unwrap_or(bytes);
+        call("pwrite", || file.write_at(bytes, offset))
     }
 
-    /// A file name from the bytes that [`OsStr::as_encoded_bytes`] gave.
-    pub(crate) fn os_string(bytes: &[u8]) -> Option<OsString> {
-        Some(OsStr::from_bytes(bytes).to_os_string())
+    /// Brings the contents to the disk.
+    pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+        call("fdatasync", || file.sync_data())
+    }
+
+    pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+        call("ftruncate", || file.set_len(length))
+    }
+
+    pub(crate) fn set_permissions(file: &File, permissions: Permissions) -> io::Result<()> {
+        call("fchmod", || file.set_permissions(permissions.clone()))
     }
 
     /// At most the first `length` bytes of a name.
@@ -539,6 +618,17 @@ mod fallback {
             }
         }
 
+        pub(crate) fn exchange(&self, _: &OsStr, _: &OsStr) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        /// Folders cannot be locked.
+        pub(crate) fn try_lock(&self) -> io::Result<Lock> {
+            Ok(Lock::Unsupported)
+        }
+
+        pub(crate) fn unlock(&self) {}
+
         pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<bool> {
             match std::fs::hard_link(self.path.join(from), self.path.join(to)) {
                 Ok(()) => Ok(true),
@@ -630,52 +720,37 @@ mod fallback {
         File::open(path)
     }
 
+    pub(crate) fn try_lock(file: &File) -> io::Result<Lock> {
+        match file.try_lock() {
+            Ok(()) => Ok(Lock::Acquired),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(Lock::Taken),
+            Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(Lock::Unsupported)
+            }
+            Err(std::fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
     #[cfg(windows)]
-    fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
     }
 
     #[cfg(windows)]
-    fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    pub(super) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_write(file, bytes, offset)
     }
 
-    pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-        while !buffer.is_empty() {
-            match read_at(file, buffer, offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => {
-                    buffer = buffer.get_mut(count..).unwrap_or_default();
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+        file.sync_data()
     }
 
-    pub(super) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match write_at(file, bytes, offset) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    bytes = bytes.get(count..).unwrap_or_default();
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub(crate) fn set_length(file: &File, length: u64) -> io::Result<()> {
+        file.set_len(length)
     }
 
-    pub(super) fn is_unsupported(error: &io::Error) -> bool {
-        error.kind() == io::ErrorKind::Unsupported
-    }
-
-    pub(crate) fn os_string(bytes: &[u8]) -> Option<OsString> {
-        std::str::from_utf8(bytes).ok().map(OsString::from)
+    pub(crate) fn set_permissions(file: &File, permissions: Permissions) -> io::Result<()> {
+        file.set_permissions(permissions)
     }
 
     pub(crate) fn truncated(name: &OsStr, length: usize) -> OsString {

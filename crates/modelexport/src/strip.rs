@@ -1,11 +1,12 @@
 //! `strip`: removes the tags of an ONNX file; every other byte stays the same.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modelexport_graph::onnx::{Attribute, AttributeValue, Node, ValueInfo};
 use modelexport_io::onnx::{DocString, GraphVisitor};
+use modelexport_io::output::Transaction;
 use modelexport_io::source::Sources;
-use modelexport_io::{onnx, sidecar, spliced_file};
+use modelexport_io::{ErrorKind, onnx, sidecar, spliced_file};
 use serde::Serialize;
 
 use crate::Error;
@@ -72,6 +73,7 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
     let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
+    let removed_sidecar = remove_sidecar(&mut transaction, output)?;
     transaction.commit()?;
     let is_elsewhere = !is_beside(path, output);
     Ok(Stripped {
@@ -81,7 +83,7 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         tagged_nodes,
         bytes_before,
         bytes_after,
-        removed_sidecar: remove_sidecar(output)?,
+        removed_sidecar: removed_sidecar.map(|beside| beside.display().to_string()),
         weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
     })
 }
@@ -125,13 +127,15 @@ fn is_tagged(node: &Node) -> bool {
     has_entry || DocString::parse(&node.doc_string).is_some()
 }
 
-/// A sidecar that tells the tags of what stood at `output` before would tell those of the new file. What is not a
-/// sidecar stays.
-fn remove_sidecar(output: &Path) -> Result<Option<String>, Error> {
+/// A sidecar that tells the tags of what stands at `output` would tell those of the new file. What is not a sidecar stays.
+fn remove_sidecar(transaction: &mut Transaction, output: &Path) -> Result<Option<PathBuf>, Error> {
     let beside = sidecar::path_beside(output);
-    if sidecar::read(&beside).is_err() {
-        return Ok(None);
-    }
-    std::fs::remove_file(&beside).map_err(|source| Error::Write { path: beside.clone(), source })?;
-    Ok(Some(beside.display().to_string()))
+    let removed = match sidecar::read(&beside) {
+        Ok(_) => Some(beside.clone()),
+        Err(error) if error.is_not_found() => None,
+        Err(error) if error.kind() == ErrorKind::Io => return Err(error.into()),
+        Err(_) => return Ok(None),
+    };
+    transaction.remove(&beside)?;
+    Ok(removed)
 }

@@ -1,167 +1,199 @@
-//! The last part of a transaction: all files are complete, only names change.
+//! The last part of a transaction: all files are complete, only names change. What a name stood for before is kept
+//! until all have changed, so that an error or a stop puts it back.
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::data_copy::DataCopy;
-use super::file::FinishedFile;
-use super::folder::{self, Folder};
-use super::journal::{Journal, Step};
-use super::transaction::CommittedFile;
-use super::{Error, Role, Settings};
+use super::folder::Folder;
+use super::interrupt::Stop;
+use super::temporary::Temporary;
+use super::{Durability, Error, Role, Settings};
+use crate::platform::FileType;
 
-pub(super) struct Commit {
-    /// The model's folder.
+/// What happens to one target.
+#[derive(Debug)]
+pub(super) struct Change {
     folder: Arc<Folder>,
-    model: PathBuf,
+    target: PathBuf,
+    role: Role,
+    /// The file that takes the target's place; without one, the target goes.
+    new: Option<(Temporary, Arc<File>)>,
+    state: State,
+}
+
+/// What became of a target, and where that is which it stood for before.
+#[derive(Debug)]
+enum State {
+    Unchanged,
+    /// Nothing was there.
+    Placed,
+    /// Under the temporary name of the new file.
+    Exchanged,
+    /// Under a name of its own.
+    SetAside(Temporary),
+    /// Nowhere: the file system has neither a way to exchange names nor hard links.
+    Replaced,
+}
+
+/// Makes all `changes` in their order, or none.
+pub(super) fn run(
+    changes: &mut [Change],
+    model: &Path,
     settings: Settings,
-    files: Vec<FinishedFile>,
-    copies: Vec<DataCopy>,
-    /// Renames outside the model's folder.
-    elsewhere: Vec<(Arc<Folder>, Step)>,
-    /// Everything inside it.
-    steps: Vec<Step>,
+    stop: &Stop,
+) -> Result<(), Error> {
+    let outcome = change_all(changes, model, settings, stop);
+    outcome.map_err(|error| match put_back(changes, settings) {
+        states if states.is_empty() => error,
+        states => Error::HalfDone { source: Box::new(error), states },
+    })
 }
 
-impl Commit {
-    /// Plans the steps for `files`, which are in the order of their roles. With `copies`, one for each data file in
-    /// the model's folder, there is a bridge among the files.
-    pub(super) fn new(
-        folder: Arc<Folder>,
-        model: &Path,
-        settings: Settings,
-        files: Vec<FinishedFile>,
-        copies: Vec<DataCopy>,
-    ) -> Result<Commit, Error> {
-        let mut elsewhere = Vec::new();
-        let [mut bridge, mut steps, mut cleanup] = [const { Vec::new() }; 3];
-        let mut free_copies = copies.iter();
-        let mut is_data_pending = false;
-        for file in &files {
-            let name = file.temporary.name().to_os_string();
-            let to = file.target_name()?.to_os_string();
-            let step = |from, to| match settings.overwrite {
-                true => Step::Rename { from, to },
-                false => Step::RenameNew { from, to },
+fn change_all(changes: &mut [Change], model: &Path, settings: Settings, stop: &Stop) -> Result<(), Error> {
+    let mut rest = changes.iter_mut().peekable();
+    while let Some(change) = rest.next() {
+        stop.check(model)?;
+        change.make(settings.overwrite).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: change.target.clone() },
+            _ => Error::of_write(&change.target, error),
+        })?;
+        // A companion and what follows it in its folder may reach the disk in any order; nothing else may.
+        let is_beside = |next: &&mut Change| Arc::ptr_eq(&next.folder, &change.folder);
+        if change.role != Role::Companion || !rest.peek().is_some_and(is_beside) {
+            change.sync(settings).map_err(|error| Error::of_write(&change.target, error))?;
+        }
+    }
+    stop.check(model)
+}
+
+/// Undoes what was changed, the last first. Returns what is left as it should not be.
+fn put_back(changes: &mut [Change], settings: Settings) -> Vec<(PathBuf, String)> {
+    let mut states = Vec::new();
+    for change in changes.iter_mut().rev() {
+        match change.undo() {
+            // Nothing better can be done for the order in which names come to the disk.
+            Ok(()) => drop(change.sync(settings)),
+            Err(error) => states.push((change.target.clone(), change.describe(&error))),
+        }
+    }
+    if !states.is_empty() {
+        changes.iter_mut().for_each(Change::keep_temporaries);
+    }
+    states
+}
+
+impl Change {
+    pub(super) fn put(
+        folder: &Arc<Folder>,
+        target: &Path,
+        role: Role,
+        new: (Temporary, Arc<File>),
+    ) -> Change {
+        Change {
+            folder: folder.clone(),
+            target: target.into(),
+            role,
+            new: Some(new),
+            state: State::Unchanged,
+        }
+    }
+
+    pub(super) fn remove(folder: Arc<Folder>, target: PathBuf) -> Change {
+        Change { folder, target, role: Role::Companion, new: None, state: State::Unchanged }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The name of the target, if it is in this folder.
+    pub(super) fn name_in(&self, folder: &Arc<Folder>) -> Option<&OsStr> {
+        self.target.file_name().filter(|_| Arc::ptr_eq(&self.folder, folder))
+    }
+
+    fn make(&mut self, overwrite: bool) -> io::Result<()> {
+        let name = self.target.file_name().unwrap_or_default();
+        let Some((new, _)) = &self.new else {
+            let aside = Temporary::unused(&self.folder, name);
+            match self.folder.rename_new(name, aside.name()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                result => {
+                    result?;
+                    self.state = State::SetAside(aside);
+                }
+            }
+            return Ok(());
+        };
+        match self.folder.rename_new(new.name(), name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && overwrite => {}
+            result => {
+                result?;
+                self.state = State::Placed;
+                return Ok(());
+            }
+        }
+        if self.folder.exchange(new.name(), name)? {
+            self.state = State::Exchanged;
+            // A folder may have come to the name meanwhile.
+            return match self.folder.status(new.name())?.map(|status| status.file_type) {
+                Some(FileType::Regular) | None => Ok(()),
+                Some(other) => Err(io::Error::other(format!("it is {}", other.describe()))),
             };
-            if !Arc::ptr_eq(&file.folder, &folder) {
-                elsewhere.push((file.folder.clone(), step(name, to)));
-                continue;
-            }
-            match file.role {
-                Role::Bridge => bridge.extend([step(name, to), Step::Sync]),
-                Role::Data => {
-                    is_data_pending = true;
-                    match free_copies.next() {
-                        Some(copy) => {
-                            steps.push(step(copy.temporary.name().to_os_string(), to));
-                            cleanup.push(Step::Remove { name });
-                        }
-                        None => steps.push(step(name, to)),
-                    }
-                }
-                Role::Companion | Role::Model => {
-                    // The model must not be on the disk before its data.
-                    if std::mem::take(&mut is_data_pending) {
-                        steps.push(Step::Sync);
-                    }
-                    steps.push(step(name, to));
+        }
+        let old = Temporary::link(&self.folder, name, name)?;
+        self.folder.rename(new.name(), name)?;
+        self.state = old.map_or(State::Replaced, State::SetAside);
+        Ok(())
+    }
+
+    fn undo(&mut self) -> io::Result<()> {
+        let name = self.target.file_name().unwrap_or_default();
+        match (&self.state, &self.new) {
+            (State::Unchanged, _) => {}
+            (State::SetAside(old), Some(_)) => self.folder.rename(old.name(), name)?,
+            (State::SetAside(old), None) => self.folder.rename_new(old.name(), name)?,
+            (State::Exchanged, Some((new, _))) if self.folder.exchange(new.name(), name)? => {}
+            // Whatever else came to the name meanwhile is left alone.
+            (State::Placed, Some((_, file))) => {
+                if self.folder.holds(name, file)? {
+                    self.folder.remove(name)?;
                 }
             }
+            _ => return Err(io::Error::other("the file system keeps no file that is replaced")),
         }
-        let steps = [bridge, steps, vec![Step::Sync], cleanup].concat();
-        Ok(Commit { folder, model: model.into(), settings, files, copies, elsewhere, steps })
+        self.state = State::Unchanged;
+        Ok(())
     }
 
-    /// Changes the names.
-    pub(super) fn run(mut self) -> Result<Vec<CommittedFile>, Error> {
-        for (folder, step) in &self.elsewhere {
-            for step in [step, &Step::Sync] {
-                step.apply(folder, self.settings.durability)
-                    .map_err(|error| failure(folder, step, &self.model, error))?;
+    /// For a change that could not be undone.
+    fn describe(&self, error: &io::Error) -> String {
+        let is_now = if self.new.is_some() { "is the new file" } else { "is gone" };
+        let old = match (&self.state, &self.new) {
+            (State::Placed, _) => "there was none before".to_owned(),
+            (State::Exchanged, Some((old, _))) | (State::SetAside(old), _) => {
+                format!("the old one is {}", self.folder.path_of(old.name()).display())
             }
-        }
-        let journal = self.start_journal()?;
-        for (index, step) in self.steps.iter().enumerate() {
-            let Err(error) = step.apply(&self.folder, self.settings.durability) else { continue };
-            let failure = failure(&self.folder, step, &self.model, error);
-            if matches!(failure, Error::Exists { .. }) {
-                self.undo(index);
-                finish(journal, &self.model)?;
-            } else if journal.is_some() {
-                self.keep_temporaries();
-            }
-            return Err(failure);
-        }
-        finish(journal, &self.model)?;
-        let files = self.files.iter().filter(|file| file.role != Role::Bridge);
-        Ok(files
-            .map(|file| CommittedFile { path: file.target.clone(), role: file.role, bytes: file.bytes })
-            .collect())
+            _ => "the old one is lost".to_owned(),
+        };
+        format!("{is_now}, {old} ({error})")
     }
 
-    /// One rename needs no list: it is done or not.
-    fn start_journal(&self) -> Result<Option<Journal>, Error> {
-        if self.steps.iter().filter(|step| **step != Step::Sync).count() < 2 {
-            return Ok(None);
-        }
-        let name = folder::file_name(&self.model)?;
-        Journal::start(&self.folder, name, &self.steps, self.settings.durability).map(Some)
-    }
-
-    /// After a failure half-way, the list and what it mentions stay for a recovery.
     fn keep_temporaries(&mut self) {
-        self.copies.iter_mut().for_each(|copy| copy.temporary.keep());
-        self.files.iter_mut().for_each(|file| file.temporary.keep());
-    }
-
-    /// Takes back the first `count` steps of a commit that replaces nothing.
-    fn undo(&self, count: usize) {
-        for step in self.steps.iter().take(count) {
-            if let Step::RenameNew { to, .. } = step {
-                // What is reported is the reason for taking back, not that it failed.
-                let _ = self.folder.remove(to);
-            }
+        if let Some((new, _)) = &mut self.new {
+            new.keep();
+        }
+        if let State::SetAside(old) = &mut self.state {
+            old.keep();
         }
     }
-}
 
-#[cfg(test)]
-impl Commit {
-    pub fn step_count(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// Plays the death of the process after `count` steps: what is on the disk then stays, all locks are gone.
-    pub fn die_after(mut self, count: usize) {
-        let journal = self.start_journal().unwrap();
-        for step in self.steps.iter().take(count) {
-            step.apply(&self.folder, self.settings.durability).unwrap();
+    fn sync(&self, settings: Settings) -> io::Result<()> {
+        match settings.durability {
+            Durability::ProcessCrash => Ok(()),
+            Durability::PowerLoss | Durability::WhereReplacing => self.folder.sync(),
         }
-        self.keep_temporaries();
-        drop(journal);
-    }
-
-    /// Plays the death of the process before the first name changes.
-    pub fn die_before(mut self) {
-        self.keep_temporaries();
-    }
-}
-
-fn finish(journal: Option<Journal>, model: &Path) -> Result<(), Error> {
-    journal.map_or(Ok(()), Journal::finish).map_err(|error| Error::of_write(model, error))
-}
-
-fn failure(folder: &Folder, step: &Step, model: &Path, error: io::Error) -> Error {
-    let path = match step {
-        Step::Rename { to, .. } | Step::RenameNew { to, .. } | Step::Remove { name: to } => {
-            folder.path_of(to)
-        }
-        Step::Sync => model.into(),
-    };
-    match step {
-        Step::RenameNew { .. } if error.kind() == io::ErrorKind::AlreadyExists => Error::Exists { path },
-        _ => Error::of_write(&path, error),
     }
 }

@@ -1,11 +1,12 @@
 //! A second copy of a data file, or a second name for it: one takes the target's place while the bridge reads the other.
 //!
 //! Best is a clone, which shares the bytes on file systems that can. A small file is simply copied. A large one gets a
-//! hard link; while it has both names, runtimes read it, but onnx's own loader refuses it, as it distrusts files with
-//! several names.
+//! hard link, where there are hard links; while it has both names, runtimes read it, but onnx's own loader refuses it, as
+//! it distrusts files with several names.
 
 use std::fs::File;
 use std::io::{self, Seek};
+use std::sync::Arc;
 
 use super::Durability;
 use super::file::FinishedFile;
@@ -15,32 +16,25 @@ use crate::platform;
 /// Up to this size, to copy takes milliseconds.
 const COPIED_UP_TO: u64 = 32 << 20;
 
-#[derive(Debug)]
-pub(super) struct DataCopy {
-    pub temporary: Temporary,
-    /// Holds the lock of a copy; a link has that of its original.
-    _file: Option<File>,
-}
-
-impl DataCopy {
-    /// `None` where the file system offers no way.
-    pub(super) fn of(original: &FinishedFile, durability: Durability) -> io::Result<Option<DataCopy>> {
-        let name = original.target.file_name().unwrap_or_default();
-        let (temporary, file) = Temporary::create(&original.folder, name)?;
-        let is_copied = platform::clone_file(&original.file, &file) || {
-            let mut from = &*original.file;
-            original.bytes <= COPIED_UP_TO && from.rewind().is_ok() && io::copy(&mut from, &mut &file).is_ok()
-        };
-        if is_copied {
-            file.set_permissions(platform::status(&original.file)?.permissions)?;
-            if durability == Durability::PowerLoss {
-                file.sync_data()?;
-            }
-            return Ok(Some(DataCopy { temporary, _file: Some(file) }));
+/// The copy and its file, which may be the original's.
+pub(super) fn copy(original: &FinishedFile, durability: Durability) -> io::Result<(Temporary, Arc<File>)> {
+    let name = original.target.file_name().unwrap_or_default();
+    let (temporary, file) = Temporary::create(&original.folder, name)?;
+    if !platform::clone_file(&original.file, &file) {
+        if original.bytes > COPIED_UP_TO
+            && let Some(link) = Temporary::link(&original.folder, original.temporary.name(), name)?
+        {
+            return Ok((link, original.file.clone()));
         }
-        let link = original.temporary.link(name)?;
-        Ok(link.map(|temporary| DataCopy { temporary, _file: None }))
+        let mut from = &*original.file;
+        from.rewind()?;
+        io::copy(&mut from, &mut &file)?;
     }
+    platform::set_permissions(&file, platform::status(&original.file)?.permissions)?;
+    if durability == Durability::PowerLoss {
+        platform::sync_data(&file)?;
+    }
+    Ok((temporary, Arc::new(file)))
 }
 
 #[cfg(test)]
@@ -50,7 +44,7 @@ mod tests {
     use std::os::unix::fs::{FileExt, MetadataExt};
 
     /// A data file of `length` bytes, all but the last of them a hole, and its copy.
-    fn copy_of(length: u64) -> (FinishedFile, DataCopy, tempfile::TempDir) {
+    fn copy_of(length: u64) -> (FinishedFile, Temporary, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("m.onnx.data");
         let mut transaction = Transaction::begin(&folder.path().join("m.onnx"), Settings::default()).unwrap();
@@ -61,7 +55,7 @@ mod tests {
         writer.write_at(start + length - 1, b"x").unwrap();
         drop(writer);
         let file = file.finish().unwrap();
-        let copy = DataCopy::of(&file, Durability::ProcessCrash).unwrap().unwrap();
+        let (copy, _) = copy(&file, Durability::ProcessCrash).unwrap();
         (file, copy, folder)
     }
 
@@ -69,7 +63,7 @@ mod tests {
     fn copies_hold_the_same_bytes_and_only_large_ones_may_share_the_file() {
         for length in [5, COPIED_UP_TO, COPIED_UP_TO + 1] {
             let (file, copy, folder) = copy_of(length);
-            let copy = File::open(folder.path().join(copy.temporary.name())).unwrap();
+            let copy = File::open(folder.path().join(copy.name())).unwrap();
             let metadata = copy.metadata().unwrap();
             assert_eq!(metadata.len(), length);
             let mut end = [0; 2];

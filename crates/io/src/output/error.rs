@@ -25,10 +25,14 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
     #[error("{}: stopped before it was complete", path.display())]
     Stopped { path: PathBuf },
-    #[error("{}: another process is replacing this file right now; try again later", path.display())]
+    #[error("{}: another process keeps its folder locked; try again later", path.display())]
     Busy { path: PathBuf },
-    #[error("{}: cannot finish the interrupted output that is listed here: {reason}", path.display())]
-    Recovery { path: PathBuf, reason: String },
+    #[error("{source}; and not everything could be put back: {}", listed(states))]
+    HalfDone {
+        source: Box<Error>,
+        /// What is otherwise than before, and how.
+        states: Vec<(PathBuf, String)>,
+    },
 }
 
 impl Error {
@@ -42,7 +46,7 @@ impl Error {
             | Error::Write { .. }
             | Error::Stopped { .. }
             | Error::Busy { .. }
-            | Error::Recovery { .. } => ErrorKind::Io,
+            | Error::HalfDone { .. } => ErrorKind::Io,
         }
     }
 
@@ -59,4 +63,9 @@ impl Error {
             _ => Error::Write { path, source },
         }
     }
+}
+
+fn listed(states: &[(PathBuf, String)]) -> String {
+    let states: Vec<_> = states.iter().map(|(path, state)| format!("{} {state}", path.display())).collect();
+    states.join("; ")
 }

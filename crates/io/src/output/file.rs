@@ -5,10 +5,11 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::flusher::{FlushMode, Flusher};
 use super::folder::{self, Folder};
+use super::interrupt::{Stop, interrupt};
 use super::temporary::Temporary;
 use super::{Durability, Error, Role, Settings};
 use crate::platform::{self, FileType};
@@ -37,7 +38,7 @@ pub struct OutputFile {
     target: PathBuf,
     role: Role,
     durability: Durability,
-    stop: Option<Arc<AtomicBool>>,
+    stop: Stop,
     /// Written to the file, or promised by [`OutputFile::allocate`].
     written: u64,
     /// Of what was promised: bytes that nobody has written yet.
@@ -56,14 +57,17 @@ impl OutputFile {
         target: &Path,
         role: Role,
         settings: Settings,
-        stop: Option<Arc<AtomicBool>>,
+        stop: Stop,
     ) -> Result<OutputFile, Error> {
         let name = folder::file_name(target)?;
         let old_permissions = check_target(folder, target, settings.overwrite)?;
         let failed = |error| Error::of_write(target, error);
+        if !interrupt().begin_work() {
+            return Err(Error::Stopped { path: target.into() });
+        }
         let (temporary, file) = Temporary::create(folder, name).map_err(failed)?;
         if let Some(permissions) = old_permissions {
-            file.set_permissions(permissions).map_err(failed)?;
+            platform::set_permissions(&file, permissions).map_err(failed)?;
         }
         Ok(OutputFile {
             file: Arc::new(file),
@@ -190,14 +194,15 @@ impl OutputFile {
         self.flush_buffer()?;
         let missing = self.missing.load(Ordering::Relaxed);
         if self.reserved > self.written {
-            self.file.set_len(self.written).map_err(|source| Error::of_write(&self.target, source))?;
+            platform::set_length(&self.file, self.written)
+                .map_err(|source| Error::of_write(&self.target, source))?;
         }
         let flushed = self.flusher.take().map_or(Ok(()), Flusher::finish);
         let outcome = flushed.and_then(|()| match self.durability {
             _ if Arc::strong_count(&self.file) > 1 => Err(io::Error::other("it is still being written")),
             _ if missing > 0 => Err(io::Error::other(format!("{missing} of its bytes were never written"))),
             Durability::ProcessCrash => Ok(()),
-            Durability::PowerLoss | Durability::WhereReplacing => self.file.sync_data(),
+            Durability::PowerLoss | Durability::WhereReplacing => platform::sync_data(&self.file),
         });
         outcome.map_err(|source| Error::of_write(&self.target, source))?;
         Ok(FinishedFile {
@@ -216,7 +221,7 @@ impl OutputFile {
 pub(crate) struct Writer {
     file: Arc<File>,
     target: Arc<Path>,
-    stop: Option<Arc<AtomicBool>>,
+    stop: Stop,
     missing: Arc<AtomicU64>,
 }
 
@@ -233,12 +238,7 @@ impl Writer {
 
     /// An error once somebody wants no more of it.
     pub(crate) fn check_stop(&self) -> Result<(), Error> {
-        match &self.stop {
-            Some(flag) if flag.load(Ordering::Relaxed) => {
-                Err(Error::Stopped { path: self.target.to_path_buf() })
-            }
-            _ => Ok(()),
-        }
+        self.stop.check(&self.target)
     }
 
     /// Writes into an allocated range.
@@ -273,12 +273,6 @@ pub(super) struct FinishedFile {
     pub target: PathBuf,
     pub role: Role,
     pub bytes: u64,
-}
-
-impl FinishedFile {
-    pub(super) fn target_name(&self) -> Result<&OsStr, Error> {
-        folder::file_name(&self.target)
-    }
 }
 
 /// Whether `target` may be written; the permissions of the file that it replaces.

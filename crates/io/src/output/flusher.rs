@@ -55,7 +55,7 @@ impl Flusher {
                 let mut sent = 0;
                 while let Some(completed) = theirs.wait_for_step() {
                     match mode {
-                        FlushMode::Sync => file.sync_data()?,
+                        FlushMode::Sync => platform::sync_data(&file)?,
                         FlushMode::StartWriteback => {
                             platform::start_writeback(&file, sent, completed - sent);
                             sent = completed;

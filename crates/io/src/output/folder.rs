@@ -1,13 +1,18 @@
 //! The folder of a target, held open.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::Error;
-use crate::platform;
+use super::interrupt::Stop;
+use crate::platform::{self, Lock};
+
+/// How long to wait for other commits in the folder, which take milliseconds each.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 3 } else { 30 });
 
 /// An open folder and the path that it was opened by.
 #[derive(Debug)]
@@ -44,21 +49,36 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Names of the regular files that start with a dot and end in `suffix`, in byte order.
-    pub(super) fn hidden_files(&self, suffix: &str) -> io::Result<Vec<OsString>> {
-        let mut names = self.file_names()?;
-        names.retain(|name| {
-            let name = name.as_encoded_bytes();
-            name.starts_with(b".") && name.ends_with(suffix.as_bytes())
-        });
-        names.sort();
-        Ok(names)
+    /// Waits until nobody else commits in this folder, and keeps others waiting. `None` where folders have no locks. The
+    /// lock is on the folder itself, so that no file can be left over or pretend to be one.
+    pub(super) fn lock(&self, target: &Path, stop: &Stop) -> Result<Option<FolderLock<'_>>, Error> {
+        let started = Instant::now();
+        loop {
+            match self.try_lock().map_err(|error| Error::of_write(target, error))? {
+                Lock::Acquired => return Ok(Some(FolderLock(self))),
+                Lock::Unsupported => return Ok(None),
+                Lock::Taken if started.elapsed() > LOCK_TIMEOUT => {
+                    return Err(Error::Busy { path: target.into() });
+                }
+                Lock::Taken => std::thread::sleep(Duration::from_millis(2)),
+            }
+            stop.check(target)?;
+        }
     }
 
     /// Whether the open `file` is still the one at `name`.
     pub(super) fn holds(&self, name: &OsStr, file: &File) -> io::Result<bool> {
         let opened = platform::status(file)?;
         Ok(self.status(name)?.is_some_and(|named| named.id == opened.id))
+    }
+}
+
+/// Dropped, it lets others commit.
+pub(super) struct FolderLock<'f>(&'f Folder);
+
+impl Drop for FolderLock<'_> {
+    fn drop(&mut self) {
+        self.0.unlock();
     }
 }
 

@@ -36,8 +36,12 @@ impl Stage {
 
     /// A transaction with the new set staged, as the writer of models does it.
     fn stage_new_set(&self, settings: Settings) -> Transaction {
+        self.stage_set_of("new", settings)
+    }
+
+    fn stage_set_of(&self, generation: &str, settings: Settings) -> Transaction {
         let mut transaction = Transaction::begin(&self.model(), settings).unwrap();
-        let needs_bridge = transaction.needs_bridge(&self.path("m.onnx.data"));
+        let needs_bridge = transaction.needs_bridge();
         let data = transaction.create(&self.path("m.onnx.data"), Role::Data).unwrap();
         let alias = data.temporary_name().to_str().unwrap().to_string();
         let put = |transaction: &mut Transaction, name: &str, role, content: String| {
@@ -46,12 +50,12 @@ impl Stage {
             transaction.stage(file).unwrap();
         };
         if needs_bridge {
-            put(&mut transaction, "m.onnx", Role::Bridge, format!("new {alias}"));
+            put(&mut transaction, "m.onnx", Role::Bridge, format!("{generation} {alias}"));
         }
-        put(&mut transaction, "m.onnx", Role::Model, "new m.onnx.data".into());
-        put(&mut transaction, "m_hierarchy.json", Role::Companion, "new".into());
+        put(&mut transaction, "m.onnx", Role::Model, format!("{generation} m.onnx.data"));
+        put(&mut transaction, "m_hierarchy.json", Role::Companion, generation.into());
         let mut data = data;
-        data.write_all(b"new").unwrap();
+        data.write_all(generation.as_bytes()).unwrap();
         transaction.stage(data).unwrap();
         transaction
     }
@@ -100,64 +104,126 @@ fn a_set_appears_completely_and_nothing_else() {
     }
 }
 
+/// A name as that of a temporary which a dead process left.
+fn leftover(target: &str) -> String {
+    format!(".{target}.0123456789abcdef.modelexport-tmp")
+}
+
 #[test]
-fn a_death_before_the_commit_leaves_the_old_set_and_leftovers_are_swept() {
+fn leftovers_are_removed_by_the_next_commit_of_their_target_alone() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let names = ["m.onnx", "m.onnx.data", "m_hierarchy.json"].map(leftover);
+    names.iter().for_each(|name| fs::write(stage.path(name), "half").unwrap());
+    write_one(&stage.path("other.onnx"), "other", Settings::default()).unwrap();
+    drop(stage.stage_new_set(OVERWRITE));
+    assert!(names.iter().all(|name| stage.path(name).exists()));
+    fs::remove_file(stage.path("other.onnx")).unwrap();
+    stage.stage_new_set(OVERWRITE).commit().unwrap();
+    stage.assert_is_complete_new_set();
+}
+
+#[test]
+fn what_only_looks_like_a_leftover_stays() {
+    let stage = Stage::new();
+    fs::write(stage.path("precious"), "precious").unwrap();
+    symlink("precious", stage.path(&leftover("m.onnx"))).unwrap();
+    fs::create_dir(stage.path(".m.onnx.fedcba9876543210.modelexport-tmp")).unwrap();
+    let others = [leftover("m.onnx.data"), leftover("m"), ".m.onnx.0-1-2.modelexport-tmp".into()];
+    let alive = ".m.onnx.00000000000000ff.modelexport-tmp";
+    others.iter().for_each(|name| fs::write(stage.path(name), "theirs").unwrap());
+    fs::write(stage.path(alive), "of a living process").unwrap();
+    let lock = fs::File::open(stage.path(alive)).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let before = stage.files();
+    write_one(&stage.model(), "new", Settings::default()).unwrap();
+    let mut after = stage.files();
+    assert_eq!(after.remove("m.onnx").as_deref(), Some("new"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn no_file_in_the_folder_is_taken_for_an_instruction() {
+    let stage = Stage::new();
+    fs::write(stage.path("precious"), "precious").unwrap();
+    let planted = stage.path(".m.onnx.modelexport-commit");
+    let source = leftover("q");
+    fs::write(stage.path(&source), "evil").unwrap();
+    let list = format!("modelexport commit 1\0move\0{source}\0precious\0remove\0{source}\0end\0");
+    fs::write(&planted, list).unwrap();
+    let before = stage.files();
+    write_one(&stage.model(), "new", Settings::default()).unwrap();
+    let mut after = stage.files();
+    assert_eq!(after.remove("m.onnx").as_deref(), Some("new"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn an_error_between_two_renames_puts_everything_back() {
+    for settings in [OVERWRITE, Settings::default()] {
+        let stage = Stage::new();
+        if settings.overwrite {
+            stage.put_old_set();
+        }
+        let before = stage.files();
+        let transaction = stage.stage_new_set(settings);
+        let is_of_model = |name: &String| {
+            let is_final = fs::read_to_string(stage.path(name)).unwrap() == "new m.onnx.data";
+            name.starts_with(".m.onnx.") && is_final
+        };
+        let temporary = stage.files().into_keys().find(is_of_model).unwrap();
+        fs::remove_file(stage.path(&temporary)).unwrap();
+        let error = transaction.commit().unwrap_err();
+        assert!(matches!(&error, Error::Write { path, .. } if *path == stage.model()), "{error}");
+        assert_eq!(stage.files(), before);
+    }
+}
+
+#[test]
+fn a_file_that_goes_comes_back_if_the_others_cannot_come() {
     let stage = Stage::new();
     stage.put_old_set();
     let before = stage.files();
-    stage.stage_new_set(OVERWRITE).prepare().unwrap().die_before();
-    assert!(stage.files().len() > before.len());
-    for (name, content) in &before {
-        assert_eq!(stage.files().get(name), Some(content));
-    }
-    drop(Transaction::begin(&stage.path("other.onnx"), Settings::default()).unwrap());
-    assert_eq!(stage.files(), before);
-}
-
-#[test]
-fn a_death_after_any_step_of_a_replacement_never_mixes_and_is_finished_later() {
-    let steps = {
-        let stage = Stage::new();
-        stage.put_old_set();
-        stage.stage_new_set(OVERWRITE).prepare().unwrap().step_count()
-    };
-    assert!(steps >= 6, "bridge, data, sidecar, model and what is between: {steps}");
-    for step in 0..=steps {
-        let stage = Stage::new();
-        stage.put_old_set();
-        stage.stage_new_set(OVERWRITE).prepare().unwrap().die_after(step);
-        let expected = if step == 0 { "old" } else { "new" };
-        assert_eq!(stage.loaded().as_deref(), Some(expected), "after step {step}");
-        drop(Transaction::begin(&stage.path("other.onnx"), Settings::default()).unwrap());
-        stage.assert_is_complete_new_set();
-    }
-}
-
-#[test]
-fn a_death_after_any_step_of_a_first_output_leaves_no_model_without_data() {
-    let steps = Stage::new().stage_new_set(Settings::default()).prepare().unwrap().step_count();
-    for step in 0..=steps {
-        let stage = Stage::new();
-        stage.stage_new_set(Settings::default()).prepare().unwrap().die_after(step);
-        if let Some(generation) = stage.loaded() {
-            assert_eq!(generation, "new");
+    for fails in [true, false] {
+        let mut transaction = Transaction::begin(&stage.model(), OVERWRITE).unwrap();
+        let mut file = transaction.create(&stage.model(), Role::Model).unwrap();
+        file.write_all(b"alone").unwrap();
+        let temporary = file.temporary_name().to_owned();
+        transaction.stage(file).unwrap();
+        transaction.remove(&stage.path("m_hierarchy.json")).unwrap();
+        transaction.remove(&stage.path("nothing")).unwrap();
+        if fails {
+            fs::remove_file(stage.folder.path().join(temporary)).unwrap();
+            transaction.commit().unwrap_err();
+            assert_eq!(stage.files(), before);
+        } else {
+            transaction.commit().unwrap();
+            let expected = [("m.onnx", "alone"), ("m.onnx.data", "old")];
+            let expected: BTreeMap<_, _> = expected.map(|(k, v)| (k.to_string(), v.to_string())).into();
+            assert_eq!(stage.files(), expected);
         }
-        let error = write_one(&stage.model(), "x", Settings::default()).unwrap_err();
-        assert!(matches!(error, Error::Exists { .. }), "the interrupted output is there: {error}");
-        stage.assert_is_complete_new_set();
     }
 }
 
 #[test]
-fn the_next_commit_of_the_same_target_finishes_the_interrupted_one_first() {
+fn writers_of_one_target_never_mix_their_results() {
     let stage = Stage::new();
-    stage.put_old_set();
-    let waiting = stage.stage_new_set(OVERWRITE);
-    stage.stage_new_set(OVERWRITE).prepare().unwrap().die_after(2);
-    waiting.commit().unwrap();
-    assert_eq!(stage.loaded().as_deref(), Some("new"));
-    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
-    stage.assert_is_complete_new_set();
+    let settings = Settings { overwrite: true, durability: Durability::ProcessCrash };
+    std::thread::scope(|scope| {
+        for writer in 0..16 {
+            let stage = &stage;
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let generation = format!("by{writer}");
+                    stage.stage_set_of(&generation, settings).commit().unwrap();
+                }
+            });
+        }
+    });
+    let generation = stage.loaded().unwrap();
+    let names: Vec<_> = stage.files().into_keys().collect();
+    assert_eq!(names, ["m.onnx", "m.onnx.data", "m_hierarchy.json"]);
+    assert_eq!(stage.files()["m_hierarchy.json"], generation);
 }
 
 #[test]
@@ -214,9 +280,9 @@ fn an_existing_file_is_refused_unless_asked_for_and_stays_as_it_is() {
 #[test]
 fn a_file_that_appears_meanwhile_is_not_replaced_and_nothing_of_the_set_remains() {
     let stage = Stage::new();
-    let commit = stage.stage_new_set(Settings::default()).prepare().unwrap();
+    let transaction = stage.stage_new_set(Settings::default());
     fs::write(stage.model(), "theirs").unwrap();
-    let error = commit.run().unwrap_err();
+    let error = transaction.commit().unwrap_err();
     assert!(matches!(error, Error::Exists { .. }), "{error}");
     let expected: BTreeMap<_, _> = [("m.onnx".to_string(), "theirs".to_string())].into();
     assert_eq!(stage.files(), expected);
@@ -325,27 +391,28 @@ fn files_in_other_folders_join_the_transaction() {
 }
 
 #[test]
-fn a_list_that_is_not_ours_is_reported_and_left_alone() {
-    let stage = Stage::new();
-    let list = stage.path(".m.onnx.modelexport-commit");
-    fs::write(&list, "move\0../../etc\0").unwrap();
-    let error = write_one(&stage.model(), "x", OVERWRITE).unwrap_err();
-    assert!(matches!(error, Error::Recovery { .. }), "{error}");
-    assert!(list.exists());
-}
-
-#[test]
-fn a_commit_that_is_under_way_makes_another_wait_and_then_give_up() {
+fn a_folder_that_stays_locked_makes_a_commit_wait_and_then_give_up() {
     let stage = Stage::new();
     stage.put_old_set();
+    let before = stage.files();
     let waiting = stage.stage_new_set(OVERWRITE);
-    let list = stage.path(".m.onnx.modelexport-commit");
-    fs::write(&list, "of a living process").unwrap();
-    let lock = fs::File::open(&list).unwrap();
+    let lock = fs::File::open(stage.folder.path()).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let error = waiting.commit().unwrap_err();
     assert!(matches!(error, Error::Busy { .. }), "{error}");
-    assert_eq!(stage.loaded().as_deref(), Some("old"));
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(stage.files(), before);
+}
+
+#[test]
+fn other_names_of_a_target_keep_the_old_file() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    fs::hard_link(stage.path("m.onnx.data"), stage.path("kept")).unwrap();
+    stage.stage_new_set(OVERWRITE).commit().unwrap();
+    assert_eq!(fs::read_to_string(stage.path("kept")).unwrap(), "old");
+    fs::remove_file(stage.path("kept")).unwrap();
+    stage.assert_is_complete_new_set();
 }
 
 #[test]
@@ -415,23 +482,6 @@ fn a_disk_that_is_too_small_is_known_before_anything_is_written() {
 }
 
 #[test]
-fn nothing_is_swept_while_a_commit_is_listed() {
-    let stage = Stage::new();
-    let leftover = stage.path(".m.onnx.data.1-0-0.modelexport-tmp");
-    fs::write(&leftover, "data that the list may need").unwrap();
-    let list = stage.path(".m.onnx.modelexport-commit");
-    fs::write(&list, "").unwrap();
-    let lock = fs::File::open(&list).unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
-    assert!(leftover.exists());
-    drop(lock);
-    fs::remove_file(&list).unwrap();
-    drop(Transaction::begin(&stage.model(), OVERWRITE).unwrap());
-    assert!(!leftover.exists());
-}
-
-#[test]
 fn a_flag_stops_the_writing_and_leaves_the_old_files() {
     let stage = Stage::new();
     stage.put_old_set();
@@ -446,5 +496,18 @@ fn a_flag_stops_the_writing_and_leaves_the_old_files() {
     assert!(matches!(&error, Error::Stopped { path } if *path == stage.model()), "{error}");
     drop(file);
     drop(transaction);
+    assert_eq!(stage.files(), before);
+}
+
+#[test]
+fn a_flag_that_is_set_after_the_last_write_stops_the_commit() {
+    let stage = Stage::new();
+    stage.put_old_set();
+    let before = stage.files();
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let mut transaction = stage.stage_new_set(OVERWRITE);
+    transaction.stop_on(flag);
+    let error = transaction.commit().unwrap_err();
+    assert!(matches!(error, Error::Stopped { .. }), "{error}");
     assert_eq!(stage.files(), before);
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::commit::Commit;
-use super::data_copy::DataCopy;
+use super::commit::{self, Change};
+use super::data_copy;
 use super::file::{self, FinishedFile};
 use super::folder::{self, Folder};
-use super::journal;
+use super::interrupt::Stop;
 use super::temporary;
 use super::{Durability, Error, OutputFile, Role, Settings};
 
@@ -19,10 +19,12 @@ pub struct Transaction {
     folder: Arc<Folder>,
     model: PathBuf,
     settings: Settings,
-    stop: Option<Arc<AtomicBool>>,
+    stop: Stop,
     /// Absolute, each with the role that it was created for.
     created: Vec<(PathBuf, Role)>,
     finished: Vec<FinishedFile>,
+    /// Targets that go.
+    removed: Vec<(Arc<Folder>, PathBuf)>,
 }
 
 /// A file that a commit put in place.
@@ -35,9 +37,8 @@ pub struct CommittedFile {
 
 impl Transaction {
     /// Begins the output of `model` (or of whatever single file is the result), and checks that it may be written.
-    /// Finishes interrupted commits in its folder and removes leftovers.
     pub fn begin(model: &Path, mut settings: Settings) -> Result<Transaction, Error> {
-        let folder = open_folder(model)?;
+        let folder = Arc::new(Folder::of(model)?);
         let is_replaced = file::check_target(&folder, model, settings.overwrite)?.is_some();
         if settings.durability == Durability::WhereReplacing {
             settings.durability = if is_replaced { Durability::PowerLoss } else { Durability::ProcessCrash };
@@ -46,15 +47,16 @@ impl Transaction {
             folder,
             model: model.into(),
             settings,
-            stop: None,
+            stop: Stop::default(),
             created: Vec::new(),
             finished: Vec::new(),
+            removed: Vec::new(),
         })
     }
 
     /// From now on, writing fails with [`Error::Stopped`] once `flag` is set.
     pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
-        self.stop = Some(flag);
+        self.stop = Stop(Some(flag));
     }
 
     /// The path that the transaction was begun for.
@@ -81,8 +83,7 @@ impl Transaction {
         if self.created.iter().any(is_taken) {
             return Err(Error::Twice { path: target.into() });
         }
-        let is_beside_model = target.parent() == self.model.parent();
-        let folder = if is_beside_model { self.folder.clone() } else { open_folder(target)? };
+        let folder = self.folder_of(target)?;
         let file = OutputFile::create(&folder, target, role, self.settings, self.stop.clone())?;
         self.created.push((absolute, role));
         Ok(file)
@@ -94,64 +95,79 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether a model and its data file are both about to be replaced, which needs a [`Role::Bridge`].
-    pub fn needs_bridge(&self, data: &Path) -> bool {
-        let exists = |path: &Path| {
-            folder::file_name(path).is_ok_and(|name| matches!(self.folder.status(name), Ok(Some(_))))
-        };
-        data.parent() == self.model.parent() && exists(&self.model) && exists(data)
+    /// The file at `target`, if there is one, goes when the others come.
+    pub fn remove(&mut self, target: &Path) -> Result<(), Error> {
+        self.removed.push((self.folder_of(target)?, target.into()));
+        Ok(())
+    }
+
+    /// Whether the model and a data file may both be replaced, which needs a [`Role::Bridge`]. What is there now does
+    /// not matter: another process may put its own there before the commit.
+    pub fn needs_bridge(&self) -> bool {
+        self.settings.overwrite
     }
 
     /// Puts all staged files in place, in the order of their roles.
-    pub fn commit(self) -> Result<Vec<CommittedFile>, Error> {
-        self.prepare()?.run()
-    }
-
-    /// All that can be done before the first name changes.
-    pub(super) fn prepare(mut self) -> Result<Commit, Error> {
+    pub fn commit(mut self) -> Result<Vec<CommittedFile>, Error> {
         // Stable: files of one role keep the order in which they were staged.
         self.finished.sort_by_key(|file| file.role);
-        let has_model = self.finished.iter().any(|file| file.role == Role::Model);
-        let has_bridge = has_model && self.finished.iter().any(|file| file.role == Role::Bridge);
-        let copies = if has_bridge { self.copies()? } else { Vec::new() };
-        if copies.is_empty() {
-            self.finished.retain(|file| file.role != Role::Bridge);
+        let committed = self.finished.iter().filter(|file| file.role != Role::Bridge);
+        let committed: Vec<_> = committed
+            .map(|file| CommittedFile { path: file.target.clone(), role: file.role, bytes: file.bytes })
+            .collect();
+        let folder = self.folder.clone();
+        let lock = folder.lock(&self.model, &self.stop)?;
+        let (mut changes, mut bridged) = self.changes()?;
+        commit::run(&mut changes, &self.model, self.settings, &self.stop).inspect_err(|error| {
+            if matches!(error, Error::HalfDone { .. }) {
+                bridged.iter_mut().for_each(|data| data.temporary.keep());
+            }
+        })?;
+        if lock.is_some() {
+            let names: Vec<_> = changes.iter().filter_map(|change| change.name_in(&folder)).collect();
+            // The next writer of these targets tries again.
+            let _ = temporary::sweep(&folder, &names);
         }
+        drop((changes, bridged));
+        Ok(committed)
+    }
+
+    /// What is to change, in this order, and the data files that the bridge reads meanwhile.
+    fn changes(&mut self) -> Result<(Vec<Change>, Vec<FinishedFile>), Error> {
+        let mut exists = Vec::new();
         for file in &self.finished {
-            file::check_target(&file.folder, &file.target, self.settings.overwrite)?;
+            if file::check_target(&file.folder, &file.target, self.settings.overwrite)?.is_some() {
+                exists.push(file.role);
+            }
         }
-        Commit::new(self.folder, &self.model, self.settings, self.finished, copies)
+        let needs_bridge = exists.contains(&Role::Model) && exists.contains(&Role::Data);
+        let mut changes = Vec::new();
+        let mut bridged = Vec::new();
+        for file in self.finished.drain(..) {
+            let (temporary, content) = match file.role {
+                Role::Bridge if !needs_bridge => continue,
+                Role::Data if needs_bridge => {
+                    let copied = data_copy::copy(&file, self.settings.durability);
+                    let copied = copied.map_err(|error| Error::of_write(&file.target, error))?;
+                    changes.push(Change::put(&file.folder, &file.target, file.role, copied));
+                    bridged.push(file);
+                    continue;
+                }
+                _ => (file.temporary, file.file),
+            };
+            changes.push(Change::put(&file.folder, &file.target, file.role, (temporary, content)));
+        }
+        let removed = self.removed.drain(..).map(|(folder, target)| Change::remove(folder, target));
+        let before_model = changes.iter().position(|change| change.role() == Role::Model);
+        let before_model = before_model.unwrap_or(changes.len());
+        changes.splice(before_model..before_model, removed);
+        Ok((changes, bridged))
     }
 
-    /// One for each data file in the model's folder, or none at all.
-    fn copies(&self) -> Result<Vec<DataCopy>, Error> {
-        let data = self.finished.iter().filter(|file| file.role == Role::Data && self.is_member(file));
-        let copies = data.map(|file| {
-            DataCopy::of(file, self.settings.durability).map_err(|error| Error::of_write(&file.target, error))
-        });
-        let copies: Vec<Option<DataCopy>> = copies.collect::<Result<_, _>>()?;
-        Ok(copies.into_iter().collect::<Option<_>>().unwrap_or_default())
+    /// The folder of a target, which may be that of the model.
+    fn folder_of(&self, target: &Path) -> Result<Arc<Folder>, Error> {
+        folder::file_name(target)?;
+        let is_beside_model = target.parent() == self.model.parent();
+        if is_beside_model { Ok(self.folder.clone()) } else { Ok(Arc::new(Folder::of(target)?)) }
     }
-
-    /// Whether the file is in the model's folder.
-    fn is_member(&self, file: &FinishedFile) -> bool {
-        Arc::ptr_eq(&file.folder, &self.folder)
-    }
-}
-
-#[cfg(test)]
-impl Transaction {
-    /// Plays the death of the process after `count` steps of the commit.
-    pub(crate) fn die_after(self, count: usize) {
-        self.prepare().unwrap().die_after(count);
-    }
-}
-
-/// Opens the folder of a target and puts it in order.
-fn open_folder(target: &Path) -> Result<Arc<Folder>, Error> {
-    folder::file_name(target)?;
-    let folder = Folder::of(target)?;
-    journal::recover(&folder)?;
-    temporary::sweep(&folder).map_err(|error| Error::of_write(target, error))?;
-    Ok(Arc::new(folder))
 }

@@ -17,7 +17,7 @@ use crate::onnx::{Chunk, Encoding, NodeTexts};
 use crate::output::{Role, Transaction};
 use crate::source::Sources;
 use crate::stream::{self, Streamer};
-use crate::tensors::{for_each_initializer_mut, for_each_tensor_mut};
+use crate::tensors::for_each_tensor_mut;
 
 /// Pieces of a model that may wait to be written.
 const WAITING_CHUNKS: usize = 2;
@@ -94,7 +94,6 @@ pub fn stage_while(
     let mut streamer = Streamer::new(sources, &mut report);
     let mut data = None;
     if !data_file.is_empty() {
-        let needs_bridge = transaction.needs_bridge(&data_file.path);
         let mut output = transaction.create(&data_file.path, Role::Data)?;
         output.reserve(data_file.len())?;
         data_file
@@ -102,14 +101,11 @@ pub fn stage_while(
             .and_then(|()| streamer.finish())
             .map_err(|failure| names.locate(failure.view.as_ref(), failure.error))?;
         data = Some((data_file.path.clone(), output.position()));
-        if needs_bridge {
+        if transaction.needs_bridge() {
             let alias = output.temporary_name().to_str();
             let alias = alias.ok_or_else(|| Error::NotUtf8 { path: data_file.path.clone() })?.to_string();
             rename_location(&mut model, &data_file.location, &alias);
-            let mut silent = |_| {};
-            let mut streamer = Streamer::new(sources, &mut silent);
-            let bridge = Encoding::new(&model, texts)?;
-            write_model_file(transaction, bridge, Role::Bridge, &names, &mut streamer)?;
+            write_bridge(transaction, &model, texts, &names, sources)?;
             rename_location(&mut model, &alias, &data_file.location);
             encoding = Encoding::new(&model, texts)?;
         }
@@ -125,6 +121,34 @@ pub fn stage_while(
     // Padding between weights is not reported on its own.
     progress(Progress { done: total, total });
     Ok(Written { mode, model_bytes, data, counts })
+}
+
+/// Stages what stands in for `model` while its data files are replaced: the same model, which knows each of them by
+/// another name. `renames` holds pairs of a location and the one until then.
+pub fn stage_bridge(
+    transaction: &mut Transaction,
+    mut model: Model,
+    sources: &Sources,
+    renames: &[(String, String)],
+) -> Result<(), Error> {
+    let names = Names::of(&mut model);
+    for (from, to) in renames {
+        rename_location(&mut model, from, to);
+    }
+    write_bridge(transaction, &model, None, &names, sources)
+}
+
+fn write_bridge(
+    transaction: &mut Transaction,
+    model: &Model,
+    texts: Option<&dyn NodeTexts>,
+    names: &Names,
+    sources: &Sources,
+) -> Result<(), Error> {
+    let mut silent = |_| {};
+    let mut streamer = Streamer::new(sources, &mut silent);
+    let bridge = Encoding::new(model, texts)?;
+    write_model_file(transaction, bridge, Role::Bridge, names, &mut streamer).map(|_| ())
 }
 
 fn write_model_file(
@@ -182,7 +206,7 @@ fn find_unresolved(model: &mut Model, data_location: &str) -> Option<String> {
 }
 
 fn rename_location(model: &mut Model, from: &str, to: &str) {
-    for_each_initializer_mut(model, &mut |tensor| {
+    for_each_tensor_mut(model, &mut |tensor| {
         let TensorData::External(entries) = &mut tensor.data else { return };
         for (key, value) in entries {
             if key == "location" && value == from {

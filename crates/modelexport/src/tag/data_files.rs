@@ -6,7 +6,7 @@ use modelexport_graph::{SourceId, Span};
 use modelexport_io::output::{OutputFile, Role, Transaction};
 use modelexport_io::source::Sources;
 use modelexport_io::stream::{self, Streamer};
-use modelexport_io::weights;
+use modelexport_io::{onnx, weights};
 
 use crate::Error;
 use crate::folders::is_beside;
@@ -28,10 +28,11 @@ pub(crate) fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> 
     locations.into_iter().filter_map(opened).collect()
 }
 
-/// Copies data files beside the output, unless that is where they are.
+/// Copies data files beside the output, unless that is where they are. `model` is the file that names them.
 pub(crate) fn stage(
     transaction: &mut Transaction,
     input: &Path,
+    model: SourceId,
     files: &[DataFile],
     sources: &Sources,
 ) -> Result<(), Error> {
@@ -39,6 +40,7 @@ pub(crate) fn stage(
     if is_beside(input, &output) {
         return Ok(());
     }
+    let mut temporary_locations = Vec::new();
     for file in files {
         let target = output.with_file_name(&file.location);
         let mut copy = transaction.create(&target, Role::Data)?;
@@ -46,7 +48,13 @@ pub(crate) fn stage(
         let span = Span { source: file.source, offset: 0, length };
         copy.reserve(length)?;
         copy_span(sources, span, &mut copy).map_err(weights::Error::Stream)?;
+        let temporary = Path::new(&file.location).with_file_name(copy.temporary_name());
+        temporary_locations.push((file.location.clone(), temporary.to_string_lossy().into_owned()));
         transaction.stage(copy)?;
+    }
+    if transaction.needs_bridge() && !files.is_empty() {
+        let model = onnx::read_source(sources, model)?;
+        weights::stage_bridge(transaction, model, sources, &temporary_locations)?;
     }
     Ok(())
 }
@@ -78,7 +86,7 @@ mod tests {
         let source = sources.add_file(&from.join("m.data")).unwrap();
         let files = [DataFile { location: "m.data".into(), source }];
         let mut transaction = Transaction::begin(&to.join("m.onnx"), Settings::default()).unwrap();
-        stage(&mut transaction, &from.join("m.onnx"), &files, &sources).unwrap();
+        stage(&mut transaction, &from.join("m.onnx"), source, &files, &sources).unwrap();
         let mut model = transaction.create(&to.join("m.onnx"), Role::Model).unwrap();
         model.write_all(b"model").unwrap();
         transaction.stage(model).unwrap();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use modelexport_io::external_data::{self, Reason};
 use modelexport_io::sidecar::{self, Fit, Statistics};
 use serde::Serialize;
 
@@ -153,6 +154,10 @@ impl Tag {
             None => open_as_evidence(&self.file)?,
         };
         let candidates = self.candidates(&evidence);
+        let is_failure = |problem: &mut external_data::Error| matches!(problem.reason, Reason::Open(_));
+        if let Some(error) = file.data_problem.take_if(is_failure) {
+            return Err(Error::ExternalData { path: self.file.clone(), error: Box::new(error) });
+        }
         if let Some(problem) = &file.data_problem {
             observer.detail(&format!("{problem}; parameters are known by their names only"));
         }

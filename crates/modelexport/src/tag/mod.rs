@@ -215,7 +215,7 @@ fn write(
 ) -> Result<Vec<CommittedFile>, Error> {
     sidecar_file::stage(&mut transaction, sidecar)?;
     sidecar.nodes = Vec::new();
-    data_files::stage(&mut transaction, &file.path, &file.data_files, &file.sources)?;
+    data_files::stage(&mut transaction, &file.path, file.source, &file.data_files, &file.sources)?;
     let mut spliced = splice(file, evidence, tags, embed)?;
     spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, &mut |_| ())?;
     model_files::commit(transaction)

@@ -351,22 +351,6 @@ fn dimensions_that_contradict_the_stored_sizes_are_refused() {
 }
 
 #[test]
-fn a_crash_of_the_model_writer_leaves_a_model_that_finds_its_own_weights() {
-    let bench = Bench::new();
-    let model = |offset| model_of(vec![stored("w", bench.file, offset, &[1000], &[1])]);
-    let bytes = weight_bytes();
-    for step in 0..=7 {
-        bench.write(model(0), WeightsMode::External).unwrap();
-        let mut transaction = Transaction::begin(&bench.target(), SETTINGS).unwrap();
-        stage(&mut transaction, model(4000), &bench.sources, WeightsMode::External, &mut |_| {}).unwrap();
-        transaction.die_after(step);
-        let (_, weights) = bench.read_back().remove(0);
-        let expected = if step == 0 { &bytes[..4000] } else { &bytes[4000..8000] };
-        assert!(weights == expected, "after step {step}");
-    }
-}
-
-#[test]
 fn a_weight_without_data_is_left_out_however_small_it_is() {
     let bench = Bench::new();
     let tensor = Tensor {

@@ -1,9 +1,13 @@
-//! Asking Python: one request as JSON on its stdin, then lines of JSON that tell how far it is and how it ended.
+//! Asking Python: one request as a line of JSON on its stdin, then lines of JSON that tell how far it is and how it ended.
+//! Its stdin stays open as long as the answer is wanted.
 
 use std::io::{BufRead, BufReader, ErrorKind as IoErrorKind, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use modelexport_io::ErrorKind;
+use modelexport_io::output::interrupt;
 use serde::Deserialize;
 
 use super::interpreter::Interpreter;
@@ -20,6 +24,9 @@ if missing:
 else:
     runpy.run_module('modelexport.live', run_name='__main__', alter_sys=True)
 ";
+
+/// How often to look for a signal.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How Python ended, if it did not fail.
 pub enum Said {
@@ -45,23 +52,26 @@ pub fn hold(
     session: &Session,
     step: &mut dyn FnMut(&str),
 ) -> Result<Said, Failure> {
+    if !interrupt().begin_work() {
+        return Err(stopped());
+    }
     let mut child = start(python, session)?;
-    if let Some(mut stdin) = child.stdin.take() {
+    let mut stdin = child.stdin.take();
+    if let Some(stdin) = &mut stdin {
         // A Python that ended before it read has said why.
-        let _ = stdin.write_all(request.to_string().as_bytes());
+        let _ = writeln!(stdin, "{request}");
     }
-    let mut last = None;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            match serde_json::from_str(&line) {
-                Ok(Line::Step(name)) => step(&name),
-                Ok(other) => last = Some(other),
-                // Not one of ours: something that a library prints.
-                Err(_) => {}
-            }
-        }
-    }
+    let is_done = AtomicBool::new(false);
+    let last = std::thread::scope(|threads| {
+        threads.spawn(|| close_when_stopped(stdin, &is_done));
+        let last = child.stdout.take().and_then(|stdout| listen(stdout, step));
+        is_done.store(true, Ordering::Relaxed);
+        last
+    });
     let status = child.wait().map_err(|error| failed(python, &error))?;
+    if interrupt().stop.load(Ordering::SeqCst) && !matches!(last, Some(Line::Summary(_))) {
+        return Err(stopped());
+    }
     match last {
         Some(Line::Summary(summary)) => Ok(Said::Summary(summary)),
         Some(Line::Unsupported { message, opset, operators }) => {
@@ -78,6 +88,32 @@ pub fn hold(
                 .with_hint(Some("run again with -v to see what it prints")))
         }
     }
+}
+
+/// Reads until Python closes its stdout. Returns the last line that is no step.
+fn listen(stdout: ChildStdout, step: &mut dyn FnMut(&str)) -> Option<Line> {
+    let mut last = None;
+    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+        match serde_json::from_str(&line) {
+            Ok(Line::Step(name)) => step(&name),
+            Ok(other) => last = Some(other),
+            // Not one of ours: something that a library prints.
+            Err(_) => {}
+        }
+    }
+    last
+}
+
+/// Python ends when its stdin does, also if this process dies.
+fn close_when_stopped(stdin: Option<ChildStdin>, is_done: &AtomicBool) {
+    while !is_done.load(Ordering::Relaxed) && !interrupt().stop.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    drop(stdin);
+}
+
+fn stopped() -> Failure {
+    Failure::new("stopped before it was complete", ErrorKind::Io)
 }
 
 fn start(python: &Interpreter, session: &Session) -> Result<Child, Failure> {
