@@ -44,6 +44,7 @@
 //! | [`diagnosis`], [`summary`], [`json`], [`numbers`] | results as text and as JSON |
 
 pub mod analyze;
+mod checksums;
 pub mod compare;
 mod cut;
 mod derived;
@@ -55,6 +56,7 @@ pub mod extract;
 mod folders;
 pub mod functions;
 pub mod hierarchy;
+mod inputs;
 pub mod interface;
 pub mod json;
 mod model_files;

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::folders::is_beside;
+use crate::inputs::{Inputs, Outputs};
 use crate::target::Target;
 use crate::tensors::external_locations;
 
@@ -61,7 +62,9 @@ pub struct Stripped {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, Error> {
-    let mut transaction = Target::new(output).overwrite(options.overwrite).begin()?;
+    let mut inputs = Inputs::in_place();
+    inputs.add_model(path);
+    let mut transaction = Target::new(output).overwrite(options.overwrite).begin(&inputs)?;
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
@@ -69,11 +72,16 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let model = onnx::read_visiting(&sources, source, &mut counts)?;
     model.functions.iter().for_each(|function| function.for_each_node(&mut |node| counts.add(node)));
     let Counts { nodes, tagged_nodes } = counts;
+    let locations = external_locations(&model);
+    inputs.add_data(path, &locations);
+    inputs.check(&Outputs::of(output, None))?;
+    // That of the file that is read stays, unless this file is replaced itself.
+    let beside = sidecar::path_beside(output);
+    let is_stale = inputs.check(&Outputs::of(output, Some(&beside))).is_ok();
     let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
     let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
     transaction.commit()?;
-    let is_elsewhere = !is_beside(path, output);
     Ok(Stripped {
         file: path.display().to_string(),
         output: output.display().to_string(),
@@ -81,8 +89,8 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         tagged_nodes,
         bytes_before,
         bytes_after,
-        removed_sidecar: remove_sidecar(output)?,
-        weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
+        removed_sidecar: if is_stale { remove_sidecar(&beside)? } else { None },
+        weights_elsewhere: if is_beside(path, output) { Vec::new() } else { locations },
     })
 }
 
@@ -127,11 +135,10 @@ fn is_tagged(node: &Node) -> bool {
 
 /// A sidecar that tells the tags of what stood at `output` before would tell those of the new file. What is not a
 /// sidecar stays.
-fn remove_sidecar(output: &Path) -> Result<Option<String>, Error> {
-    let beside = sidecar::path_beside(output);
-    if sidecar::read(&beside).is_err() {
+fn remove_sidecar(beside: &Path) -> Result<Option<String>, Error> {
+    if sidecar::read(beside).is_err() {
         return Ok(None);
     }
-    std::fs::remove_file(&beside).map_err(|source| Error::Write { path: beside.clone(), source })?;
+    std::fs::remove_file(beside).map_err(|source| Error::Write { path: beside.to_owned(), source })?;
     Ok(Some(beside.display().to_string()))
 }

@@ -76,6 +76,8 @@ pub struct Evidence {
     /// The tags, if the evidence tells only these: there are no paths and classes to make others from.
     pub tags_only: Option<Tags>,
     pub torch_version: Option<String>,
+    /// The data files that the evidence names, if it is an ONNX file.
+    pub data_locations: Vec<String>,
 }
 
 /// One operator that ran and made a tensor.
@@ -162,6 +164,7 @@ impl Evidence {
             policy: None,
             tags_only: None,
             torch_version: None,
+            data_locations: Vec::new(),
         }
     }
 
