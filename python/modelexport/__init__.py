@@ -1,10 +1,8 @@
 """Export PyTorch models to ONNX and keep, on every node, which `nn.Module` instance it came from.
 
 torch is imported by the functions that need it and not before, so that the command line and the tools for files work
-without it and start at once.
+without it and start at once. Nothing of the standard library is imported here either: see `__main__.py`.
 """
-
-from typing import Any
 
 from modelexport._native import __version__
 
@@ -43,7 +41,7 @@ _HOMES: dict[str, str] = {
 __all__ = ["__version__", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,6 +48,11 @@ class ExportResult:
         return self.summary["statistics"]
 
     @property
+    def constant_outputs(self) -> list[dict[str, Any]]:
+        """Outputs of the model that are the same in every run and none of the ONNX model: position, name, value."""
+        return self.summary["constant_outputs"]
+
+    @property
     def coverage(self) -> float:
         """The share of nodes that have a module, from 0 to 1."""
         return self.statistics["coverage"]

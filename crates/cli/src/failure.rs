@@ -78,9 +78,3 @@ impl From<io::Error> for Failure {
         Failure::new(format!("cannot write the output: {error}"), ErrorKind::Io)
     }
 }
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        io::Error::from(error).into()
-    }
-}

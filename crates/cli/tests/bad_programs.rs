@@ -54,6 +54,17 @@ fn shapes_that_contradict_each_other() {
 }
 
 #[test]
+fn an_argument_of_another_shape() {
+    let message =
+        message(|graph, _| graph["nodes"][2]["inputs"][0]["arg"]["as_tensor"]["name"] = json!("p_0_bias"));
+    assert_eq!(
+        message,
+        "error: bad.pt2: node `linear_1` (aten.linear.default) in module `2`: shapes that contradict each other: \
+         `linear_1` has shape [3, 4] and shape [4]\n"
+    );
+}
+
+#[test]
 fn a_missing_weight() {
     let message = message(|_, weights| {
         weights.as_object_mut().unwrap().remove("2.weight");

@@ -53,11 +53,14 @@ fn a_module_that_was_called_twice_is_cut_call_by_call() {
     assert_eq!(status, 2);
     assert_eq!(
         message,
-        "error: module `recurrent` was called 2 times (calls 0, 1): choose one call\n\
+        "error: shared_module.onnx: module `recurrent` was called 2 times (calls 0, 1): choose one call\n\
          hint: use --call N, or select a module above that contains all calls\n"
     );
     let (status, message) = failure(&folder, &[&arguments[..], &["--call", "2"]].concat());
-    assert_eq!((status, &*message), (2, "error: module `recurrent` has no call 2; it has 0, 1\n"));
+    assert_eq!(
+        (status, &*message),
+        (2, "error: shared_module.onnx: module `recurrent` has no call 2; it has 0, 1\n")
+    );
     let first = folder.json(&[&arguments[..], &["--call", "0"]].concat());
     assert_eq!(names(&first["manifest"]["inputs"]), ["embedding.output"]);
     let second = folder.json(&[&arguments[..], &["--call", "1", "--overwrite"]].concat());
@@ -72,12 +75,15 @@ fn what_cannot_be_cut_is_an_error_with_its_reason() {
         failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layer.0.output.dropout", "-o", "x.onnx"]);
     assert_eq!(status, 2);
     assert!(
-        message.starts_with("error: module `encoder.layer.0.output.dropout` ran but has no nodes"),
+        message.starts_with(
+            "error: bert_tiny.onnx: module `encoder.layer.0.output.dropout` ran but has no nodes"
+        ),
         "{message}"
     );
     let (status, message) =
         failure(&folder, &["extract", "bert_tiny.onnx", "encoder.layr.0", "-o", "x.onnx"]);
     assert_eq!(status, 2);
+    assert!(message.starts_with("error: bert_tiny.onnx: "), "{message}");
     assert!(message.contains("near matches: encoder.layer"), "{message}");
     assert!(!folder.path("x.onnx").exists());
 }
@@ -111,22 +117,22 @@ fn a_part_never_takes_the_place_of_the_whole() {
                 (
                     2,
                     format!(
-                        "error: {output}: is {is}, and extract never replaces the model that it reads, even \
-                         with --overwrite\nhint: choose another output with -o\n"
+                        "error: {output}: is {is}, which is never replaced, even with --overwrite\n\
+                         hint: choose another name for the output\n"
                     )
                 )
             );
         }
     };
-    refused("bert_tiny.onnx", "the source itself");
+    refused("bert_tiny.onnx", "the model that is read");
     for other in ["./bert_tiny.onnx", "hard.onnx", "soft.onnx"] {
-        refused(other, "the same file as the source bert_tiny.onnx");
+        refused(other, "the same file as bert_tiny.onnx, the model that is read");
     }
     let arguments =
         ["extract", "bert_tiny.onnx", "encoder", "-o", "x.onnx", "--manifest=hard.onnx", "--overwrite"];
     let (status, message) = failure(&folder, &arguments);
     assert_eq!(status, 2);
-    assert!(message.starts_with("error: hard.onnx: is the same file as the source"), "{message}");
+    assert!(message.starts_with("error: hard.onnx: is the same file as bert_tiny.onnx"), "{message}");
     assert!(folder.bytes("bert_tiny.onnx") == before && !folder.path("x.onnx").exists());
 }
 

@@ -102,8 +102,8 @@ fn functions_never_take_the_place_of_the_model_that_they_are_made_from() {
             failure(&folder, &arguments),
             (
                 2,
-                "error: bert_tiny.onnx: is the source itself, and functions never replaces the model that it reads, \
-                 even with --overwrite\nhint: choose another output with -o\n"
+                "error: bert_tiny.onnx: is the model that is read, which is never replaced, even with \
+                 --overwrite\nhint: choose another name for the output\n"
                     .to_owned()
             )
         );

@@ -153,8 +153,8 @@ fn an_export_is_made_from_a_program_and_beside_it() {
     assert_eq!(status, 2);
     assert_eq!(
         message,
-        "error: ./model.pt2: is the same file as the source model.pt2, and export never replaces the model that it \
-         reads, even with --overwrite\nhint: choose another output with -o\n"
+        "error: ./model.pt2: is the same file as model.pt2, the program that is read, which is never replaced, \
+         even with --overwrite\nhint: choose another name for the output\n"
     );
     assert!(std::fs::read(&program).unwrap() == before);
     let (status, _, message) = run(folder.path(), &["export", "none.onnx", "-o", "y.onnx"]);

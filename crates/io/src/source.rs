@@ -4,6 +4,7 @@
 //! they are added, so an output can replace the file that it is made from.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use modelexport_graph::SourceId;
 
 use crate::ErrorKind;
-use crate::platform::{self, FileType};
+use crate::platform::{self, FileId, FileType};
 
 /// Why a file cannot be a source.
 #[derive(Debug, thiserror::Error)]
@@ -256,11 +257,30 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
-/// Whether two paths lead to one file, through whatever links; not if one of them leads nowhere.
-pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (platform::status_at(one), platform::status_at(other)) {
-        (Ok(one), Ok(other)) => one.id == other.id,
-        _ => false,
+/// Which file a path leads to, through whatever links and however it is spelled. A file that is not there yet is known
+/// by its folder and its name.
+#[derive(Clone, Debug)]
+pub struct FileIdentity {
+    file: Option<FileId>,
+    entry: Option<(FileId, OsString)>,
+}
+
+impl FileIdentity {
+    pub fn of(path: &Path) -> FileIdentity {
+        let id = |path: &Path| platform::status_at(path).ok().map(|status| status.id);
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let entry = path.file_name().and_then(|name| Some((id(folder)?, name.to_owned())));
+        FileIdentity { file: id(path), entry }
+    }
+
+    /// Whether both are one file.
+    pub fn is_same_file(&self, other: &FileIdentity) -> bool {
+        self.is_same_entry(other) || self.file.is_some_and(|file| other.file == Some(file))
+    }
+
+    /// Whether both are one name in one folder: to replace one is to replace the other.
+    pub fn is_same_entry(&self, other: &FileIdentity) -> bool {
+        self.entry.as_ref().is_some_and(|entry| other.entry.as_ref() == Some(entry))
     }
 }
 
@@ -312,6 +332,36 @@ mod tests {
         let mut buffer = [0; 3];
         sources.read_at(id, 0, &mut buffer).unwrap();
         assert_eq!(&buffer, b"old");
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_every_path_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let path = file_of(folder.path(), "a", b"1");
+        std::os::unix::fs::symlink("a", at("link")).unwrap();
+        std::os::unix::fs::symlink(".", at("folder")).unwrap();
+        std::fs::hard_link(&path, at("twin")).unwrap();
+        let identity = FileIdentity::of(&path);
+        for (name, is_file, is_entry) in [
+            ("./a", true, true),
+            ("folder/a", true, true),
+            ("link", true, false),
+            ("twin", true, false),
+            ("b", false, false),
+        ] {
+            let other = FileIdentity::of(&at(name));
+            assert_eq!(
+                (identity.is_same_file(&other), identity.is_same_entry(&other)),
+                (is_file, is_entry),
+                "{name}"
+            );
+        }
+        // Neither is there.
+        let missing = FileIdentity::of(&at("b"));
+        assert!(missing.is_same_file(&FileIdentity::of(&at("folder/b"))));
+        assert!(!missing.is_same_file(&FileIdentity::of(&at("none/b"))));
+        assert!(!FileIdentity::of(&at("none/b")).is_same_file(&FileIdentity::of(&at("none/b"))));
     }
 
     #[test]

@@ -92,13 +92,21 @@ impl<'p> Lowering<'p> {
             let all = graph.outputs.iter().zip(&self.program.signature.outputs);
             all.filter(|(_, spec)| matches!(spec, OutputSpec::User { .. }))
         };
-        // A model must have an output: where all are fixed numbers, they stay.
-        let drops_fixed = !users().all(|(arg, _)| is_fixed(arg));
+        if users().all(|(arg, _)| is_fixed(arg)) {
+            let outputs: Vec<String> = users().map(|(arg, _)| argument_text::describe(graph, arg)).collect();
+            return Err(Error::Program(match outputs.as_slice() {
+                [] => "it has no outputs, and an ONNX model must have one".to_owned(),
+                all => format!(
+                    "its outputs are the same in every run ({}), and an ONNX model must have one that is not",
+                    all.join(", ")
+                ),
+            }));
+        }
         for (arg, spec) in users() {
             if let OutputSpec::User { name } = spec
-                && !(drops_fixed && is_fixed(arg))
+                && !is_fixed(arg)
             {
-                outputs.extend(self.graph_output(graph, arg, name.as_ref())?);
+                outputs.push(self.graph_output(graph, arg, name.as_ref())?);
             }
         }
         Ok(self.builder.into_ir(inputs, outputs))
@@ -174,14 +182,8 @@ impl<'p> Lowering<'p> {
         self.shapes.entry(place).or_insert_with(|| ir::model_shape(meta).into()).clone()
     }
 
-    fn graph_output(
-        &mut self,
-        graph: &aten::Graph,
-        arg: &Arg,
-        name: Option<&Name>,
-    ) -> Result<Option<ValueId>> {
+    fn graph_output(&mut self, graph: &aten::Graph, arg: &Arg, name: Option<&Name>) -> Result<ValueId> {
         let value = match arg {
-            Arg::None | Arg::Str(_) => return Ok(None),
             Arg::Tensor(id) => match self.tensor(*id) {
                 Some(value) => value,
                 None => {
@@ -208,7 +210,7 @@ impl<'p> Lowering<'p> {
             own.name = name.cloned().or(fx_name);
             own.shape = shape;
         }
-        Ok(Some(own))
+        Ok(own)
     }
 
     /// A number among the outputs of a graph, as a 1-D tensor of one element.
@@ -465,15 +467,18 @@ mod tests {
     use crate::lower;
     use crate::test_program::{TestProgram, tensor};
 
-    fn output_count(program: modelexport_graph::aten::Program) -> usize {
-        lower(program, &Options::default(), &|_| None).unwrap().0.graph.outputs.len()
-    }
-
     #[test]
-    fn fixed_numbers_are_outputs_only_where_there_are_no_others() {
-        assert_eq!(output_count(TestProgram::new().returning(vec![Arg::Int(5), Arg::Int(7)])), 2);
+    fn what_is_the_same_in_every_run_is_no_output() {
+        let lowered = |program| lower(program, &Options::default(), &|_| None);
         let mut program = TestProgram::new();
         let x = program.input("x", tensor(&[2]));
-        assert_eq!(output_count(program.returning(vec![Arg::Tensor(x), Arg::Int(7)])), 1);
+        let (model, _) = lowered(program.returning(vec![Arg::Tensor(x), Arg::Int(7), Arg::None])).unwrap();
+        assert_eq!(model.graph.outputs.len(), 1);
+        let refused = |outputs| lowered(TestProgram::new().returning(outputs)).unwrap_err().to_string();
+        assert_eq!(
+            refused(vec![Arg::Int(5), Arg::None]),
+            "its outputs are the same in every run (the integer 5, None), and an ONNX model must have one that is not"
+        );
+        assert_eq!(refused(Vec::new()), "it has no outputs, and an ONNX model must have one");
     }
 }

@@ -10,6 +10,7 @@ use modelexport_io::weights::WeightsMode;
 
 use crate::Error;
 use crate::folders::{folder_of, is_beside};
+use crate::inputs::{Inputs, Outputs};
 use crate::model_files::{self, Files, ModelFiles};
 use crate::observer::Observer;
 use crate::tagged_file::TaggedFile;
@@ -28,10 +29,12 @@ pub(crate) struct Derived {
 pub(crate) fn write(
     transaction: Transaction,
     derived: Derived,
+    inputs: &Inputs,
     file: &mut TaggedFile,
     mode: WeightsMode,
     observer: &mut dyn Observer,
 ) -> Result<Files, Error> {
+    inputs.check(&Outputs::of(transaction.model(), None))?;
     let Derived { mut model, sidecar, companions, keeps_data_files } = derived;
     let folder = folder_of(&file.path);
     let stays = keeps_data_files && mode == WeightsMode::Auto && is_beside(&file.path, transaction.model());
@@ -41,7 +44,7 @@ pub(crate) fn write(
     };
     found.map_err(|error| Error::ExternalData { path: file.path.clone(), error: Box::new(error) })?;
     let files = ModelFiles { model, sidecar, companions, ..ModelFiles::default() };
-    model_files::write(transaction, files, &file.sources, mode, observer)
+    model_files::write(transaction, files, inputs, &file.sources, mode, observer)
 }
 
 /// Reports a sidecar that cannot be read, and goes on without it.

@@ -1,6 +1,6 @@
 //! The errors of the library.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modelexport_io::{ErrorKind, external_data, onnx, output, pt2, safetensors, sidecar, source, weights};
 
@@ -22,6 +22,14 @@ use crate::{extract, functions, interface, rules, selector};
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// An error whose own message does not name the file that it is about.
+    #[error("{}: {error}", path.display())]
+    About {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: Box<Error>,
+    },
     /// An archive cannot be read.
     #[error(transparent)]
     Pt2(#[from] pt2::Error),
@@ -150,17 +158,24 @@ pub enum Error {
     },
     /// An output that would take the place of what it is made from.
     #[error(
-        "{}: is {}, and {command} never replaces the model that it reads, even with --overwrite",
-        output.display(),
-        if output == model { "the source itself".to_owned() } else { format!("the same file as the source {}", model.display()) }
+        "{}: is {}{role}, which is never replaced, even with --overwrite", output.display(),
+        if output == input { String::new() } else { format!("the same file as {}, ", input.display()) }
     )]
-    OwnSource {
+    OwnInput {
         /// The file that would be written.
         output: PathBuf,
-        /// The model that it belongs to.
-        model: PathBuf,
-        /// The command that was called.
-        command: &'static str,
+        /// The file that is read, or that a file that is read names.
+        input: PathBuf,
+        /// What that file is.
+        role: String,
+    },
+    /// Two outputs that are one file.
+    #[error("{}: is the same file as {}, which is written, too", output.display(), other.display())]
+    SameOutput {
+        /// The file that would be written.
+        output: PathBuf,
+        /// The other file that would be written.
+        other: PathBuf,
     },
     /// A strategy cannot work with the evidence.
     #[error(
@@ -201,9 +216,25 @@ const NOT_FOUND: i32 = 2;
 const EXISTS: i32 = 17;
 
 impl Error {
+    /// The same error with the file that it is about, if its message does not name one.
+    pub(crate) fn about(self, path: &Path) -> Error {
+        let is_nameless = match &self {
+            Error::Interface(_)
+            | Error::Selector(_)
+            | Error::Extract(_)
+            | Error::Functions(_)
+            | Error::NoData { .. }
+            | Error::Strategy { .. } => true,
+            Error::Weights(error) => !error.names_file(),
+            _ => false,
+        };
+        if is_nameless { Error::About { path: path.to_owned(), error: Box::new(self) } } else { self }
+    }
+
     /// Classifies the error, which decides the exit status and the Python exception.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Error::About { error, .. } => error.kind(),
             Error::Pt2(error) => error.kind(),
             Error::Onnx(error) => error.kind(),
             Error::Sidecar(error) => error.kind(),
@@ -226,13 +257,15 @@ impl Error {
             | Error::Strategy { .. }
             | Error::OnnxSource { .. }
             | Error::Dimension { .. }
-            | Error::OwnSource { .. } => ErrorKind::BadInput,
+            | Error::OwnInput { .. }
+            | Error::SameOutput { .. } => ErrorKind::BadInput,
         }
     }
 
     /// The number by which the operating system calls the failure, where it is one of its own.
     pub fn os_code(&self) -> Option<i32> {
         match self {
+            Error::About { error, .. } => return error.os_code(),
             Error::Output(error) | Error::Weights(weights::Error::Output(error)) => match error {
                 output::Error::Exists { .. } => return Some(EXISTS),
                 output::Error::FolderMissing { .. } => return Some(NOT_FOUND),
@@ -253,12 +286,13 @@ impl Error {
     /// What the user can do about it, where the message itself does not say.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Error::About { error, .. } => error.hint(),
             Error::NoHierarchy { .. } => Some(
                 "export the model with `modelexport export model.pt2`, or with torch.onnx.export(..., dynamo=True), \
                  which keeps module scopes",
             ),
             Error::Extract(error) => error.hint(),
-            Error::OwnSource { .. } => Some("choose another output with -o"),
+            Error::OwnInput { .. } | Error::SameOutput { .. } => Some("choose another name for the output"),
             Error::NoData { .. } => Some(
                 "use --weights-from to read them from safetensors files, or --weights none to export the graph alone",
             ),

@@ -46,6 +46,7 @@
 #![deny(missing_docs, unreachable_pub)]
 
 pub mod analyze;
+mod checksums;
 pub mod compare;
 mod cut;
 mod derived;
@@ -57,6 +58,7 @@ pub mod extract;
 mod folders;
 pub mod functions;
 pub mod hierarchy;
+mod inputs;
 pub mod interface;
 pub mod json;
 mod model_files;

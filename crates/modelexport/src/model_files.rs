@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use modelexport_graph::onnx::Model;
 use modelexport_io::output::{CommittedFile, Role, Transaction};
-use modelexport_io::sidecar::Sidecar;
+use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_io::weights::{self, WeightsMode, WhileWriting, Written};
 
 use crate::Error;
+use crate::inputs::{Inputs, Outputs};
 use crate::observer::Observer;
 use crate::sidecar_file;
 use crate::tagger::NodeTexts;
@@ -36,10 +37,11 @@ pub(crate) struct Files {
     pub files: Vec<CommittedFile>,
 }
 
-/// Writes all files or none. `transaction` was begun before the work.
+/// Writes all files or none, and none of `inputs`. `transaction` was begun before the work.
 pub(crate) fn write(
     mut transaction: Transaction,
     files: ModelFiles<'_>,
+    inputs: &Inputs,
     sources: &Sources,
     mode: WeightsMode,
     observer: &mut dyn Observer,
@@ -57,15 +59,23 @@ pub(crate) fn write(
     };
     let work = WhileWriting { texts: texts.map(|texts| texts as _), beside: Box::new(beside) };
     let mut progress = |done| observer.progress(done);
-    let weights = weights::stage_while(&mut transaction, model, Some(work), sources, mode, &mut progress)?;
+    let weights = weights::stage_while(&mut transaction, model, Some(work), sources, mode, &mut progress)
+        .map_err(|error| Error::from(error).about(transaction.model()))?;
     if let Some(sidecar) = written {
         transaction.stage(sidecar?)?;
     }
-    for (path, bytes) in companions {
-        let mut output = transaction.create(&path, Role::Companion)?;
-        output.write_all(&bytes)?;
+    for (path, bytes) in &companions {
+        let mut output = transaction.create(path, Role::Companion)?;
+        output.write_all(bytes)?;
         transaction.stage(output)?;
     }
+    let beside = sidecar.is_some().then(|| sidecar::path_beside(transaction.model()));
+    inputs.check(&Outputs {
+        model: transaction.model(),
+        sidecar: beside.as_deref(),
+        data: weights.data.as_ref().map(|(path, _)| path.as_path()),
+        others: companions.iter().map(|(path, _)| path.as_path()).collect(),
+    })?;
     Ok(Files { weights, files: commit(transaction)? })
 }
 

@@ -1,6 +1,6 @@
 //! `strip`: removes the tags of an ONNX file; every other byte stays the same.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use modelexport_graph::onnx::{Attribute, AttributeValue, Node, ValueInfo};
 use modelexport_io::onnx::{DocString, GraphVisitor};
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::folders::is_beside;
+use crate::inputs::{Inputs, Outputs};
 use crate::target::Target;
 use crate::tensors::external_locations;
 
@@ -62,7 +63,9 @@ pub struct Stripped {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, Error> {
-    let mut transaction = Target::new(output).overwrite(options.overwrite).begin()?;
+    let mut inputs = Inputs::in_place();
+    inputs.add_model(path);
+    let mut transaction = Target::new(output).overwrite(options.overwrite).begin(&inputs)?;
     let mut sources = Sources::new();
     let source = sources.add_file(path)?;
     let bytes_before = sources.len(source).unwrap_or_default();
@@ -70,12 +73,17 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
     let model = onnx::read_visiting(&sources, source, &mut counts)?;
     model.functions.iter().for_each(|function| function.for_each_node(&mut |node| counts.add(node)));
     let Counts { nodes, tagged_nodes } = counts;
+    let locations = external_locations(&model);
+    inputs.add_data(path, &locations);
+    inputs.check(&Outputs::of(output, None))?;
+    // That of the file that is read stays, unless this file is replaced itself.
+    let beside = sidecar::path_beside(output);
+    let is_stale = inputs.check(&Outputs::of(output, Some(&beside))).is_ok();
     let mut spliced =
         if options.all_metadata { onnx::clean(&sources, source)? } else { onnx::strip(&sources, source)? };
     let bytes_after = spliced_file::stage(&mut transaction, &mut spliced, source, &sources, &mut |_| ())?;
-    let removed_sidecar = remove_sidecar(&mut transaction, output)?;
+    let removed_sidecar = if is_stale { remove_sidecar(&mut transaction, &beside)? } else { None };
     transaction.commit()?;
-    let is_elsewhere = !is_beside(path, output);
     Ok(Stripped {
         file: path.display().to_string(),
         output: output.display().to_string(),
@@ -83,8 +91,8 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         tagged_nodes,
         bytes_before,
         bytes_after,
-        removed_sidecar: removed_sidecar.map(|beside| beside.display().to_string()),
-        weights_elsewhere: if is_elsewhere { external_locations(&model) } else { Vec::new() },
+        removed_sidecar: removed_sidecar,
+        weights_elsewhere: if is_beside(path, output) { Vec::new() } else { locations },
     })
 }
 
@@ -128,14 +136,13 @@ fn is_tagged(node: &Node) -> bool {
 }
 
 /// A sidecar that tells the tags of what stands at `output` would tell those of the new file. What is not a sidecar stays.
-fn remove_sidecar(transaction: &mut Transaction, output: &Path) -> Result<Option<PathBuf>, Error> {
-    let beside = sidecar::path_beside(output);
-    let removed = match sidecar::read(&beside) {
-        Ok(_) => Some(beside.clone()),
+fn remove_sidecar(transaction: &mut Transaction, beside: &Path) -> Result<Option<String>, Error> {
+    let removed = match sidecar::read(beside) {
+        Ok(_) => Some(beside.display().to_string()),
         Err(error) if error.is_not_found() => None,
         Err(error) if error.kind() == ErrorKind::Io => return Err(error.into()),
         Err(_) => return Ok(None),
     };
-    transaction.remove(&beside)?;
+    transaction.remove(beside)?;
     Ok(removed)
 }

@@ -1,13 +1,14 @@
 //! Where the result of an operation is written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use modelexport_io::output::{Settings, Transaction};
-use modelexport_io::{sidecar, source};
+use modelexport_io::{sidecar, weights};
 
 use crate::Error;
+use crate::inputs::{Inputs, Outputs};
 
 /// The ONNX file to write. Its data file and its sidecar are written beside it.
 ///
@@ -45,9 +46,19 @@ impl Target {
         Target { overwrite, ..self }
     }
 
+    /// Refuses a target for which the export of a live model would replace one of `files`, which the model is made of.
+    pub fn check_live<'p>(&self, files: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Error> {
+        let mut inputs = Inputs::default();
+        files.into_iter().for_each(|path| inputs.add_live(path));
+        let (sidecar, data) = (sidecar::path_beside(&self.path), weights::data_beside(&self.path));
+        let data = Some(data.as_path());
+        inputs.check(&Outputs { data, ..Outputs::of(&self.path, Some(&sidecar)) })
+    }
+
     /// Begins the output. Operations call this first, so that a target that cannot be written is reported before the
     /// work is done.
-    pub(crate) fn begin(&self) -> Result<Transaction, Error> {
+    pub(crate) fn begin(&self, inputs: &Inputs) -> Result<Transaction, Error> {
+        inputs.check(&Outputs::of(&self.path, None))?;
         let settings = Settings { overwrite: self.overwrite, ..Settings::default() };
         let mut transaction = Transaction::begin(&self.path, settings)?;
         if let Some(flag) = &self.cancel {
@@ -57,8 +68,9 @@ impl Target {
     }
 
     /// The same for a result that has a sidecar.
-    pub(crate) fn begin_with_sidecar(&self) -> Result<Transaction, Error> {
-        let transaction = self.begin()?;
+    pub(crate) fn begin_with_sidecar(&self, inputs: &Inputs) -> Result<Transaction, Error> {
+        inputs.check(&Outputs::of(&self.path, Some(&sidecar::path_beside(&self.path))))?;
+        let transaction = self.begin(inputs)?;
         self.check_sidecar(&transaction)?;
         Ok(transaction)
     }
@@ -66,15 +78,5 @@ impl Target {
     /// Checks that the sidecar may be written.
     pub(crate) fn check_sidecar(&self, transaction: &Transaction) -> Result<(), Error> {
         Ok(transaction.check(&sidecar::path_beside(&self.path))?)
-    }
-}
-
-/// Refuses outputs that are the file `source`, by whatever path or link.
-pub(crate) fn check_outputs(source: &Path, outputs: &[&Path], command: &'static str) -> Result<(), Error> {
-    match outputs.iter().find(|output| source::is_same_file(source, output)) {
-        None => Ok(()),
-        Some(output) => {
-            Err(Error::OwnSource { output: output.to_path_buf(), model: source.to_owned(), command })
-        }
     }
 }

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,9 @@ def load(kind: str, source: str, trust_remote_code: bool, on_meta: bool = False)
 def from_factory(source: str) -> LiveModel:
     """`package.module:name`: a function that gives the model, or the model and its inputs; a class; or the model."""
     module_name, _, path = source.partition(":")
-    # As with `python -m`, modules of the working directory can be named.
-    sys.path.insert(0, str(Path.cwd()))
+    # Behind all others and only if it is needed: installed packages may try to import what is not installed.
+    if PathFinder.find_spec(module_name.partition(".")[0]) is None:
+        sys.path.append(str(Path.cwd()))
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -50,7 +52,8 @@ def from_factory(source: str) -> LiveModel:
     try:
         found = reduce(getattr, path.split("."), module)
     except AttributeError as error:
-        raise ValueError(f"{source}: {error}") from error
+        where = getattr(module, "__file__", None) or "no file"
+        raise ValueError(f"{source}: {error}; the module is {where}") from error
     if not isinstance(found, torch.nn.Module):
         if not callable(found):
             raise ValueError(f"{source}: is a {type(found).__name__}; expected a function that returns an nn.Module")
@@ -105,11 +108,24 @@ def configuration(source: str, trust_remote_code: bool, **where: Any) -> Any:
 
     try:
         # Without an answer transformers would ask for one on the terminal.
-        return transformers.AutoConfig.from_pretrained(source, trust_remote_code=trust_remote_code, **where)
+        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=trust_remote_code, **where)
     except ValueError as error:
         if trust_remote_code or "trust_remote_code" not in str(error):
             raise
         raise own_code(source) from error
+    if not trust_remote_code and (kernels := hub_kernels(config)):
+        raise ValueError(
+            f"{source}: has code of others on the Hugging Face hub, {kernels[0]}; read it, then pass --trust-remote-code "
+            "to run it"
+        )
+    return config
+
+
+def hub_kernels(config: Any) -> list[str]:
+    """Kernels that transformers would download and run because the configuration names them, as owner/name."""
+    parts = [config, *(getattr(config, name, None) for name in getattr(config, "sub_configs", ()))]
+    chosen = (getattr(part, f"_{what}_implementation", None) for part in parts for what in ("attn", "experts"))
+    return [name for name in chosen if isinstance(name, str) and "/" in name]
 
 
 def own_code(source: str) -> ValueError:
@@ -138,7 +154,8 @@ def class_of(config: Any, source: str, trust_remote_code: bool) -> Any:
         saved = [name for name, where in own.items() if str(where).rpartition(".")[2] in names]
         return getattr(transformers, [*saved, *own][0])
     for name in names:
-        if found := getattr(transformers, name, None):
+        found = getattr(transformers, name, None)
+        if isinstance(found, type) and issubclass(found, torch.nn.Module):
             return found
     if own:
         raise own_code(source)

@@ -1,9 +1,9 @@
 //! `modelexport operators`: the supported operators.
 
 use clap::Args;
+use modelexport::json;
 use modelexport_lower::functionalize::functional_variant;
 use modelexport_lower::registry::{self, Row};
-use serde_json::json;
 
 use crate::arguments::Format;
 use crate::exit::ExitStatus;
@@ -44,10 +44,9 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         Format::Json => {
             let rows: Vec<serde_json::Value> = rows
                 .iter()
-                .map(|(target, row)| json!({"target": target, "schema": row.schema(), "opset": row.floor}))
+                .map(|(target, row)| serde_json::json!({"target": target, "schema": row.schema(), "opset": row.floor}))
                 .collect();
-            serde_json::to_writer(session.out(), &rows)?;
-            writeln!(session.out())?;
+            json::write(session.out(), &rows)?;
         }
         Format::Text => {
             let style = session.out_style();

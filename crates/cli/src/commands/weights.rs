@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use modelexport::weight_places::{self, Place};
+use modelexport::{Target, json};
 use modelexport_io::onnx::names::for_screen;
-use modelexport_io::output::Settings;
 use modelexport_io::weights::WeightsMode;
-use serde_json::json;
 
 use crate::arguments::Format;
 use crate::display::number::{bytes, counted};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::observer::SessionObserver;
 use crate::session::Session;
 
 /// List and check where the weights of an ONNX file are stored, or move them
@@ -64,39 +64,27 @@ Examples:
   modelexport weights model.onnx --reference checkpoint -o small.onnx";
 
 pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Failure> {
-    let target = arguments.output.as_ref().unwrap_or(&arguments.source);
-    let settings = Settings { overwrite: arguments.overwrite, ..Settings::default() };
-    let mut silent = |_| {};
+    let target = Target::new(arguments.output.as_ref().unwrap_or(&arguments.source));
+    let target = target.overwrite(arguments.overwrite);
+    let source = &arguments.source;
+    let mut observer = SessionObserver::new(session);
     let converted = match (&arguments.reference, arguments.embed, arguments.external) {
-        (Some(folder), ..) => {
-            weight_places::refer_to(&arguments.source, target, folder, settings, &mut silent)
+        (Some(folder), ..) => weight_places::refer_to(source, &target, folder, &mut observer),
+        (None, true, _) => weight_places::convert(source, &target, WeightsMode::Embed, &mut observer),
+        (None, _, true) => weight_places::convert(source, &target, WeightsMode::External, &mut observer),
+        _ => {
+            drop(observer);
+            return list(arguments, session);
         }
-        (None, true, _) => {
-            weight_places::convert(&arguments.source, target, WeightsMode::Embed, settings, &mut silent)
-        }
-        (None, _, true) => {
-            weight_places::convert(&arguments.source, target, WeightsMode::External, settings, &mut silent)
-        }
-        _ => return list(arguments, session),
     };
-    let (written, files) = converted?;
+    drop(observer);
+    let converted = converted?;
     match arguments.format {
-        Format::Json => {
-            let files: Vec<_> = files
-                .iter()
-                .map(|file| json!({"path": file.path.display().to_string(), "bytes": file.bytes}))
-                .collect();
-            serde_json::to_writer_pretty(
-                session.out(),
-                &json!({"mode": written.mode.name(), "files": files}),
-            )?;
-            writeln!(session.out())?;
-        }
+        Format::Json => json::write(session.out(), &converted)?,
         Format::Text if session.is_quiet() => {}
         Format::Text => {
-            for file in &files {
-                let path = file.path.display().to_string();
-                writeln!(session.out(), "  wrote  {} ({})", for_screen(&path), bytes(file.bytes))?;
+            for file in &converted.files {
+                writeln!(session.out(), "  wrote  {} ({})", for_screen(&file.path), bytes(file.bytes))?;
             }
         }
     }
@@ -109,9 +97,8 @@ fn list(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Fail
     match arguments.format {
         Format::Json => {
             let weights: Vec<_> = places.iter().map(as_json).collect();
-            let report = json!({"fine": is_fine, "weights": weights});
-            serde_json::to_writer_pretty(session.out(), &report)?;
-            writeln!(session.out())?;
+            let report = serde_json::json!({"fine": is_fine, "weights": weights});
+            json::write(session.out(), &report)?;
         }
         Format::Text => write_text(&places, session)?,
     }
@@ -123,7 +110,7 @@ fn as_json(place: &Place) -> serde_json::Value {
         Some((location, offset)) => (Some(location), Some(offset)),
         None => (None, None),
     };
-    json!({
+    serde_json::json!({
         "name": place.name,
         "dtype": place.dtype.map(|dtype| dtype.name()),
         "shape": place.dims,

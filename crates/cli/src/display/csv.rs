@@ -32,10 +32,14 @@ fn cell(value: &Value<'_>) -> String {
     }
 }
 
+/// What a formula begins with. Spreadsheets take the full-width forms for the others.
+const FORMULA_SIGNS: [char; 10] =
+    ['=', '+', '-', '@', '|', '%', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
 /// A text that a spreadsheet would take for a formula gets an apostrophe in front; control characters are escaped.
 fn quoted(text: &str) -> String {
     let mut text = for_screen(text).into_owned();
-    if text.starts_with(['=', '+', '-', '@', '|', '%']) {
+    if text.starts_with(FORMULA_SIGNS) {
         text.insert(0, '\'');
     }
     if text.contains([',', '"', '\'', ';', ' ']) {
@@ -54,6 +58,9 @@ mod tests {
         assert_eq!(shown("=1+cmd|' /C calc'!A0"), "\"'=1+cmd|' /C calc'!A0\"");
         assert_eq!(shown("@SUM(A1)"), "\"'@SUM(A1)\"");
         assert_eq!([shown("+1"), shown("-1")], ["\"'+1\"", "\"'-1\""]);
+        for sign in ["＝", "＋", "－", "＠"] {
+            assert_eq!(shown(&format!("{sign}1")), format!("\"'{sign}1\""));
+        }
         assert_eq!(shown("\t=1"), r"\t=1");
         assert_eq!(shown("a,\"b\"\n"), "\"a,\"\"b\"\"\\n\"");
         assert_eq!(shown("encoder.layer.0"), "encoder.layer.0");

@@ -2,12 +2,20 @@
 
 use super::Reason;
 
-/// Where a tensor says that its bytes are. Other keys (`checksum` and what tools add) are left alone.
+/// Where a tensor says that its bytes are. Other keys (`checksum` and what tools add) are left alone; see [`checksum`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub location: String,
     pub offset: u64,
     pub length: Option<u64>,
+}
+
+/// The key of the SHA-1 of a data file.
+const CHECKSUM: &str = "checksum";
+
+/// The SHA-1 in digits that a tensor says its data file has.
+pub fn checksum(entries: &[(String, String)]) -> Option<&str> {
+    entries.iter().find(|(key, _)| key == CHECKSUM).map(|(_, value)| value.as_str())
 }
 
 impl Entry {

@@ -16,7 +16,7 @@ use modelexport_graph::{Span, StridedView, element_count, row_major_strides};
 use crate::source::Sources;
 use crate::tensors::for_each_tensor_mut;
 
-pub use entry::Entry;
+pub use entry::{Entry, checksum};
 pub use error::{Error, Reason};
 pub use folder::ModelFolder;
 pub(crate) use folder::check_names;
@@ -64,8 +64,18 @@ impl<'a> Checker<'a> {
 
     /// Whether the bytes of a tensor are there. Those of a tensor that is not external always are.
     pub fn check(&mut self, tensor: &Tensor) -> Result<(), Error> {
-        let TensorData::External(entries) = &tensor.data else { return Ok(()) };
-        locate(tensor, entries, self.folder, &mut self.opened, &mut self.sources).map(|_| ())
+        self.find(tensor).map(|_| ())
+    }
+
+    /// Where the bytes of an external tensor are, in [`Checker::sources`]; `None` for another one.
+    pub fn find(&mut self, tensor: &Tensor) -> Result<Option<Span>, Error> {
+        let TensorData::External(entries) = &tensor.data else { return Ok(None) };
+        locate(tensor, entries, self.folder, &mut self.opened, &mut self.sources).map(Some)
+    }
+
+    /// The data files that were found.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
     }
 }
 

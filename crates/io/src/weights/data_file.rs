@@ -1,7 +1,7 @@
 //! The data file of a model: its contents and their positions.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modelexport_graph::{SourceId, StridedView};
 
@@ -42,12 +42,17 @@ enum Key {
     },
 }
 
+/// Where the data file of the model at `model` is.
+pub fn data_beside(model: &Path) -> PathBuf {
+    let mut path = model.as_os_str().to_os_string();
+    path.push(".data");
+    path.into()
+}
+
 impl DataFile {
     /// For the model that the transaction is for.
     pub(super) fn beside(transaction: &Transaction) -> DataFile {
-        let mut path = transaction.model().as_os_str().to_os_string();
-        path.push(".data");
-        let path = PathBuf::from(path);
+        let path = data_beside(transaction.model());
         let location = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         DataFile { path, location, pieces: Vec::new(), offsets: HashMap::new(), length: 0, shared: 0 }
     }

@@ -49,6 +49,26 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the message says which file it is about.
+    pub fn names_file(&self) -> bool {
+        match self {
+            Error::TooLarge { .. }
+            | Error::GraphTooLarge { .. }
+            | Error::WrongShape { .. }
+            | Error::Tensor { .. }
+            | Error::Unresolved { .. }
+            | Error::NotAFile { .. }
+            | Error::Stream(_) => false,
+            Error::NotUtf8 { .. }
+            | Error::OutsideFolder { .. }
+            | Error::Refused { .. }
+            | Error::Replaced { .. }
+            | Error::OwnTarget { .. }
+            | Error::Encode(_)
+            | Error::Output(_) => true,
+        }
+    }
+
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Tensor { source, .. } | Error::Stream(source) => source.kind(),

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::output::{CommittedFile, Settings, Transaction};
 use crate::source::Sources;
 
+pub use data_file::data_beside;
 pub use error::Error;
 pub use mode::{ParseModeError, WeightsMode};
 pub use stage::{WhileWriting, stage, stage_bridge, stage_while};

@@ -32,7 +32,7 @@ fn every_node_and_weight_counts_for_one_module() {
         own.count(&file.hierarchy.tree, file.hierarchy.tree.iter().map(|(id, _)| id));
         assert_eq!(own, *root, "{name}");
         let mut bytes = 0;
-        crate::tensors::for_each(&file.model, &mut |tensor| bytes += crate::tensors::bytes(tensor));
+        crate::tensors::for_each(&file.model, &mut |_, tensor| bytes += crate::tensors::bytes(tensor));
         assert_eq!(root.parameters.bytes + root.constants.bytes, bytes, "{name}");
         assert_eq!(analysis.totals.coverage, 1.0, "{name}");
     }

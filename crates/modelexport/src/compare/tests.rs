@@ -21,7 +21,8 @@ fn compared(change: &dyn Fn(&mut Model)) -> Comparison {
     let target = folder.path().join("after.onnx");
     let transaction = output::Transaction::begin(&target, output::Settings::default()).unwrap();
     let derived = Derived { model, sidecar: None, companions: Vec::new(), keeps_data_files: false };
-    derived::write(transaction, derived, &mut before, WeightsMode::Embed, &mut ()).unwrap();
+    let inputs = crate::inputs::Inputs::default();
+    derived::write(transaction, derived, &inputs, &mut before, WeightsMode::Embed, &mut ()).unwrap();
     // Without its sidecar the file before tells as much as the file after.
     std::fs::remove_file(modelexport_io::sidecar::path_beside(&path)).unwrap();
     let mut before = TaggedFile::open(&path).unwrap();

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use modelexport_graph::aten::{self, Program, Weight};
-use modelexport_graph::onnx::Model;
+use modelexport_graph::onnx::{Model, Node};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_lower as lower;
+use modelexport_lower::error::Place;
 
 use crate::embedding::Embed;
 use crate::policy::Policy;
+use crate::shapes;
 use crate::tagger::{self, NodeTexts};
 use crate::tags::{TagFormat, Tags};
 
@@ -71,11 +73,37 @@ pub(crate) fn lower(
 ) -> Result<Lowered, lower::Error> {
     let load = |weight: &Weight| load_small(weight, sources);
     let (model, program) = lower::lower(program, &options.lower, &load)?;
+    check_shapes(&model, &program)?;
     let tags = Tags::new(&program.modules, &options.policy, options.tag_format);
     let tagger_options = tagger::Options { embed: options.embed, strategy: NATIVE.to_owned(), source };
     let sidecar = tagger::describe_modules(&model, &program.modules, &program.scopes, &tags, &tagger_options);
     let context = TagContext { program, tags, embed: options.embed, source_info: options.source_info };
     Ok(Lowered { model, sidecar, context })
+}
+
+/// Refuses a program that declares other shapes or types than its operators give: runtimes would refuse the model.
+/// Contradictions inside a single node have been found before; these are between nodes.
+fn check_shapes(model: &Model, program: &Program) -> Result<(), lower::Error> {
+    let mut first = None;
+    shapes::walk(model, &shapes::Sizes::Unknown, &mut |typed| {
+        if let (None, Some((value, words))) = (&first, typed.contradictions.first()) {
+            let reason = format!("shapes that contradict each other: `{value}` has {words}");
+            first = Some(lower::Error::Node { place: Box::new(place_of(typed.node, program)), reason });
+        }
+    });
+    first.map_or(Ok(()), Err)
+}
+
+fn place_of(node: &Node, program: &Program) -> Place {
+    let origin = node.origin.as_ref();
+    let module = origin.and_then(|origin| program.modules.get(program.scopes.module(origin.scope)));
+    let source = origin.and_then(|origin| origin.source.as_ref());
+    let (name, target) = source.map_or((&node.name, &node.op_type), |source| (&source.name, &source.target));
+    Place {
+        node: name.to_string(),
+        target: target.to_string(),
+        module: module.map_or_else(String::new, |module| module.path.to_string()),
+    }
 }
 
 /// What the sidecar names as the strategy of a model that was lowered here.
@@ -129,8 +157,10 @@ mod tests {
     fn written(folder: &Path, files: ModelFiles<'_>, sources: &Sources) -> Vec<Vec<u8>> {
         let settings = Settings { overwrite: true, ..Settings::default() };
         let transaction = Transaction::begin(&folder.join("m.onnx"), settings).unwrap();
-        let files =
-            model_files::write(transaction, files, sources, WeightsMode::Embed, &mut ()).unwrap().files;
+        let inputs = crate::inputs::Inputs::default();
+        let files = model_files::write(transaction, files, &inputs, sources, WeightsMode::Embed, &mut ())
+            .unwrap()
+            .files;
         files.iter().map(|file| std::fs::read(&file.path).unwrap()).collect()
     }
 

@@ -17,14 +17,15 @@ use modelexport_lower::{DEFAULT_OPSET, Options as LowerOptions};
 use crate::diagnosis::diagnose;
 use crate::embedding::Embed;
 use crate::functions::{self, Modules};
+use crate::inputs::Inputs;
 use crate::model_files::{self, ModelFiles};
 use crate::observer::{Observer, Step};
 use crate::tag_choice::TagChoice;
-use crate::target::{Target, check_outputs};
+use crate::target::Target;
 use crate::{Error, interface, weights_from};
 
 pub(crate) use lowered::{Lowered, Options, lower, source_of};
-pub use summary::{Seconds, Summary};
+pub use summary::{ConstantOutput, Seconds, Summary};
 
 /// What is exported.
 pub enum Source<'a> {
@@ -124,28 +125,37 @@ impl<'a> Export<'a> {
 
     /// Reads, lowers, tags and writes. After an error nothing is written.
     pub fn run(self, observer: &mut dyn Observer) -> Result<Exported, Error> {
-        let began = Instant::now();
         let name = self.source.name().to_owned();
+        self.write(&name, observer).map_err(|error| error.about(&name))
+    }
+
+    fn write(self, name: &Path, observer: &mut dyn Observer) -> Result<Exported, Error> {
+        let began = Instant::now();
+        let mut inputs = Inputs::default();
         if let Source::Archive(path) = &self.source {
             check_archive(path, &self.target.path)?;
+            inputs.add_program(path);
         }
+        inputs.add_rules(self.tags.rules.as_deref());
         let (policy, tag_format) = self.tags.resolve(None)?;
-        let transaction = self.target.begin_with_sidecar()?;
+        let transaction = self.target.begin_with_sidecar(&inputs)?;
 
-        observer.step(Step::Read, &name);
+        observer.step(Step::Read, name);
         let Captured { mut program, mut sources, tied, source } = self.source.read()?;
         let mut weights = self.weights;
         if let Some(folder) = &self.weights_from {
             let attached = weights_from::attach(&mut program, folder, tied, &mut sources)?;
             attached.notes().for_each(|note| observer.warning(&note));
+            inputs.add_weights(folder, &sources);
             weights = weights.of_files();
         }
         let dimension_names = interface::dimension_names(&self.dimension_names, &program)?;
         interface::rename_inputs(&mut program, &self.input_names)?;
         interface::rename_outputs(&mut program, &self.output_names)?;
+        let constant_outputs = summary::constant_outputs(&program);
         let read = began.elapsed();
 
-        observer.step(Step::Lower, &name);
+        observer.step(Step::Lower, name);
         let options = Options {
             lower: LowerOptions {
                 opset: self.opset,
@@ -164,8 +174,8 @@ impl<'a> Export<'a> {
             source_info: self.source_info,
         };
         let Lowered { mut model, mut sidecar, context } = lower(program, &sources, source, &options)
-            .map_err(|error| Error::Export { path: name.clone(), error })?;
-        observer.step(Step::Tag, &name);
+            .map_err(|error| Error::Export { path: name.to_owned(), error })?;
+        observer.step(Step::Tag, name);
         check_data(&model, weights)?;
         let mut texts = Some(context.texts());
         if let Some(modules) = &self.functions {
@@ -186,7 +196,7 @@ impl<'a> Export<'a> {
         let tagged = began.elapsed();
 
         observer.step(Step::Write, &self.target.path);
-        let written = model_files::write(transaction, files, &sources, weights, observer)?;
+        let written = model_files::write(transaction, files, &inputs, &sources, weights, observer)?;
         let total = began.elapsed();
         let seconds = Seconds {
             read: read.as_secs_f64(),
@@ -200,6 +210,7 @@ impl<'a> Export<'a> {
             opset: self.opset,
             files: crate::summary::files(&written.files),
             weights: (&written.weights).into(),
+            constant_outputs,
             statistics,
             diagnosis,
             seconds,
@@ -242,12 +253,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Refuses a source that needs no export, and an output that would take its place.
+/// Refuses a source that needs no export.
 fn check_archive(source: &Path, output: &Path) -> Result<(), Error> {
     let is_onnx = source.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("onnx"));
     match is_onnx && source.is_file() {
         true => Err(Error::OnnxSource { path: source.to_owned(), output: output.to_owned() }),
-        false => check_outputs(source, &[output], "export"),
+        false => Ok(()),
     }
 }
 

@@ -1,7 +1,10 @@
 //! The summary of an export, for people and for programs.
 
+use modelexport_graph::Name;
+use modelexport_graph::aten::{Arg, OutputSpec, Program};
 use modelexport_io::sidecar::Statistics;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::diagnosis::Diagnosis;
 use crate::summary::{File, Weights};
@@ -19,6 +22,8 @@ pub struct Summary {
     pub files: Vec<File>,
     /// Where the weights are.
     pub weights: Weights,
+    /// Outputs of the program that are none of the ONNX model.
+    pub constant_outputs: Vec<ConstantOutput>,
     /// The statistics of the sidecar.
     pub statistics: Statistics,
     /// How much of the model its tags tell.
@@ -38,4 +43,37 @@ pub struct Seconds {
     pub write: f64,
     /// All of it.
     pub total: f64,
+}
+
+/// An output of the program that the capture fixed: a number or a text that is the same in every run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConstantOutput {
+    /// Its place among all outputs; the first is 0.
+    pub position: usize,
+    /// Its name, if the program tells one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// What it is in every run.
+    pub value: Value,
+}
+
+pub(super) fn constant_outputs(program: &Program) -> Vec<ConstantOutput> {
+    let outputs = program.graph.outputs.iter().zip(&program.signature.outputs);
+    let users = outputs.filter_map(|(arg, spec)| match spec {
+        OutputSpec::User { name } => Some((arg, name)),
+        _ => None,
+    });
+    let constants = users.enumerate().filter_map(|(position, (arg, name))| {
+        let value = match arg {
+            Arg::Int(value) => (*value).into(),
+            // JSON has no infinities.
+            Arg::Float(value) if !value.is_finite() => value.to_string().into(),
+            Arg::Float(value) => (*value).into(),
+            Arg::Bool(value) => (*value).into(),
+            Arg::Str(text) => text.to_string().into(),
+            _ => return None,
+        };
+        Some(ConstantOutput { position, name: name.clone(), value })
+    });
+    constants.collect()
 }

@@ -1,6 +1,6 @@
 //! Extracts a module from file to file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use modelexport_io::weights::WeightsMode;
 use serde::Serialize;
@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::{Extracted, Manifest, Options, extract};
 use crate::Error;
 use crate::derived::{self, Derived};
+use crate::inputs::Inputs;
 use crate::observer::{Observer, Step};
 use crate::summary::{self, File, Weights};
 use crate::tagged_file::TaggedFile;
-use crate::target::{Target, check_outputs};
+use crate::target::Target;
+use crate::tensors::external_locations;
 
 /// An extraction: which modules of which file, and where to. [`Extract::run`] does it.
 #[derive(Clone, Debug)]
@@ -68,15 +70,19 @@ impl Extract {
 
     /// Reads, cuts and writes. After an error nothing is written.
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Summary, Error> {
-        let outputs: Vec<&Path> =
-            std::iter::once(&*self.target.path).chain(self.manifest.as_deref()).collect();
-        check_outputs(&self.file, &outputs, "extract")?;
-        let transaction = self.target.begin()?;
+        self.write(observer).map_err(|error| error.about(&self.file))
+    }
+
+    fn write(&self, observer: &mut dyn Observer) -> Result<Summary, Error> {
+        let mut inputs = Inputs::default();
+        inputs.add_model(&self.file);
+        let transaction = self.target.begin(&inputs)?;
         if let Some(path) = &self.manifest {
             transaction.check(path)?;
         }
         observer.step(Step::Read, &self.file);
         let mut file = TaggedFile::open(&self.file)?;
+        inputs.add_data(&self.file, &external_locations(&file.model));
         derived::warn_of_sidecar(&file, observer);
         if file.sidecar.is_some() {
             self.target.check_sidecar(&transaction)?;
@@ -90,7 +96,7 @@ impl Extract {
             companions.push((path.clone(), manifest.to_json(path)?));
         }
         let derived = Derived { model, sidecar, companions, keeps_data_files: false };
-        let written = derived::write(transaction, derived, &mut file, self.weights, observer)?;
+        let written = derived::write(transaction, derived, &inputs, &mut file, self.weights, observer)?;
         Ok(Summary { files: summary::files(&written.files), weights: (&written.weights).into(), manifest })
     }
 }

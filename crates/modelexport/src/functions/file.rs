@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::{Inlined, Modules, Options, Report, convert, inline, sidecar_for};
 use crate::Error;
 use crate::derived::{self, Derived};
+use crate::inputs::Inputs;
 use crate::observer::{Observer, Step};
 use crate::summary::{self, File, Weights};
 use crate::tagged_file::TaggedFile;
-use crate::target::{Target, check_outputs};
+use crate::target::Target;
+use crate::tensors::external_locations;
 
 /// Which way modules are converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +91,19 @@ impl Functions {
 
     /// Reads, converts and writes. After an error nothing is written.
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Summary, Error> {
-        check_outputs(&self.file, &[&self.target.path], "functions")?;
-        let transaction = self.target.begin()?;
+        self.write(observer).map_err(|error| error.about(&self.file))
+    }
+
+    fn write(&self, observer: &mut dyn Observer) -> Result<Summary, Error> {
+        let mut inputs = Inputs::default();
+        inputs.add_model(&self.file);
+        let transaction = self.target.begin(&inputs)?;
         observer.step(Step::Read, &self.file);
         let mut file = match self.direction {
             Direction::Inline => TaggedFile::open_any(&self.file)?,
             Direction::ToFunctions(_) => TaggedFile::open(&self.file)?,
         };
+        inputs.add_data(&self.file, &external_locations(&file.model));
         derived::warn_of_sidecar(&file, observer);
         if file.sidecar.is_some() {
             self.target.check_sidecar(&transaction)?;
@@ -115,7 +123,7 @@ impl Functions {
         observer.step(Step::Write, &self.target.path);
         let sidecar = sidecar_for(&mut model, &file);
         let derived = Derived { model, sidecar, companions: Vec::new(), keeps_data_files: true };
-        let written = derived::write(transaction, derived, &mut file, self.weights, observer)?;
+        let written = derived::write(transaction, derived, &inputs, &mut file, self.weights, observer)?;
         Ok(Summary {
             files: summary::files(&written.files),
             weights: (&written.weights).into(),

@@ -1,6 +1,6 @@
 //! Copies the data files of a model that is written into another folder, where it could not be read without them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modelexport_graph::{SourceId, Span};
 use modelexport_io::output::{OutputFile, Role, Transaction};
@@ -11,48 +11,63 @@ use modelexport_io::{onnx, weights};
 use crate::Error;
 use crate::folders::is_beside;
 
-/// A file that tensors of the model lie in.
+/// The files that tensors of a model lie in.
 #[derive(Debug)]
-pub(crate) struct DataFile {
+pub(crate) struct DataFiles {
+    /// As the model names them.
+    pub locations: Vec<String>,
+    /// Those that were opened.
+    opened: Vec<(String, SourceId)>,
+}
+
+impl DataFiles {
+    pub fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Self {
+        let source = |location: &String| Some((location.clone(), sources.find(&folder.join(location))?));
+        let opened = locations.iter().filter_map(source).collect();
+        DataFiles { locations, opened }
+    }
+
+    /// The copies that `output` needs beside it; none if the files are there, as they are beside `input`.
+    pub fn copies(&self, input: &Path, output: &Path) -> Vec<DataCopy> {
+        let files = self.opened.iter().filter(|_| !is_beside(input, output));
+        files
+            .map(|(location, source)| DataCopy {
+                location: location.clone(),
+                target: output.with_file_name(location),
+                source: *source,
+            })
+            .collect()
+    }
+}
+
+/// A data file that is copied.
+#[derive(Debug, PartialEq)]
+pub(crate) struct DataCopy {
     /// As the model names it.
     location: String,
+    pub target: PathBuf,
     source: SourceId,
 }
 
-/// Those of `locations` that were opened as sources.
-pub(crate) fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Vec<DataFile> {
-    let opened = |location: String| {
-        let source = sources.find(&folder.join(&location))?;
-        Some(DataFile { location, source })
-    };
-    locations.into_iter().filter_map(opened).collect()
-}
-
-/// Copies data files beside the output, unless that is where they are. `model` is the file that names them.
+/// Copies data files beside the output. `model` is the file that names them.
 pub(crate) fn stage(
     transaction: &mut Transaction,
-    input: &Path,
     model: SourceId,
-    files: &[DataFile],
+    copies: &[DataCopy],
     sources: &Sources,
 ) -> Result<(), Error> {
-    let output = transaction.model().to_owned();
-    if is_beside(input, &output) {
-        return Ok(());
-    }
     let mut temporary_locations = Vec::new();
-    for file in files {
-        let target = output.with_file_name(&file.location);
-        let mut copy = transaction.create(&target, Role::Data)?;
-        let length = sources.len(file.source).unwrap_or(0);
-        let span = Span { source: file.source, offset: 0, length };
+    for DataCopy { location, target, source } in copies {
+        let mut copy = transaction.create(target, Role::Data)?;
+        let length = sources.len(*source).unwrap_or(0);
+        let span = Span { source: *source, offset: 0, length };
         copy.reserve(length)?;
         copy_span(sources, span, &mut copy).map_err(weights::Error::Stream)?;
-        let temporary = Path::new(&file.location).with_file_name(copy.temporary_name());
-        temporary_locations.push((file.location.clone(), temporary.to_string_lossy().into_owned()));
+        let temporary = Path::new(location).with_file_name(copy.temporary_name());
+        temporary_locations.push((location.clone(), temporary.to_string_lossy().into_owned()));
         transaction.stage(copy)?;
     }
-    if transaction.needs_bridge() && !files.is_empty() {
+    if transaction.needs_bridge() && !copies.is_empty() {
         let model = onnx::read_source(sources, model)?;
         weights::stage_bridge(transaction, model, sources, &temporary_locations)?;
     }
@@ -84,9 +99,11 @@ mod tests {
         std::fs::write(from.join("m.data"), &bytes).unwrap();
         let mut sources = Sources::new();
         let source = sources.add_file(&from.join("m.data")).unwrap();
-        let files = [DataFile { location: "m.data".into(), source }];
+        let files = DataFiles::find(vec!["m.data".into()], &from, &sources);
+        let copies = files.copies(&from.join("m.onnx"), &to.join("m.onnx"));
+        assert_eq!(copies, [DataCopy { location: "m.data".into(), target: to.join("m.data"), source }]);
         let mut transaction = Transaction::begin(&to.join("m.onnx"), Settings::default()).unwrap();
-        stage(&mut transaction, &from.join("m.onnx"), source, &files, &sources).unwrap();
+        stage(&mut transaction, source, &copies, &sources).unwrap();
         let mut model = transaction.create(&to.join("m.onnx"), Role::Model).unwrap();
         model.write_all(b"model").unwrap();
         transaction.stage(model).unwrap();

@@ -11,6 +11,7 @@ use super::{Choice, ForeignFile, Tried, candidates, describe, write};
 use crate::Error;
 use crate::diagnosis::{Diagnosis, diagnose};
 use crate::embedding::Embed;
+use crate::inputs::Inputs;
 use crate::observer::Observer;
 use crate::strategies::{Evidence, Strategy, evidence};
 use crate::summary::{self, File};
@@ -143,8 +144,16 @@ impl Tag {
 
     /// Reads, assigns nodes to modules and writes. After an error or a refusal nothing is written.
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.write(observer).map_err(|error| error.about(self.evidence.as_deref().unwrap_or(&self.file)))
+    }
+
+    fn write(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let began = Instant::now();
-        let transaction = self.target.begin_with_sidecar()?;
+        let mut inputs = Inputs::in_place();
+        inputs.add_model(&self.file);
+        inputs.add_rules(self.tags.rules.as_deref());
+        self.evidence.iter().for_each(|path| inputs.add_evidence(path, &[]));
+        let transaction = self.target.begin_with_sidecar(&inputs)?;
         // Evidence is large while it is read and small afterwards, so it is read before the model.
         let (mut file, mut evidence) = match &self.evidence {
             Some(path) => {
@@ -153,6 +162,8 @@ impl Tag {
             }
             None => open_as_evidence(&self.file)?,
         };
+        inputs.add_data(&self.file, file.data_locations());
+        self.evidence.iter().for_each(|path| inputs.add_evidence(path, &evidence.data_locations));
         let candidates = self.candidates(&evidence);
         let is_failure = |problem: &mut external_data::Error| matches!(problem.reason, Reason::Open(_));
         if let Some(error) = file.data_problem.take_if(is_failure) {
@@ -187,7 +198,7 @@ impl Tag {
         sidecar.statistics.fit = Some(fit);
         let attributed = began.elapsed();
 
-        let files = write(transaction, &file, &evidence, &tags, self.embed, &mut sidecar)?;
+        let files = write(transaction, &inputs, &file, &evidence, &tags, self.embed, &mut sidecar)?;
         let total = began.elapsed();
         let diagnosis = diagnose(&sidecar);
         Ok(Outcome::Tagged(Box::new(Summary {

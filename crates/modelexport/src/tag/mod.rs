@@ -18,6 +18,7 @@ use modelexport_io::{external_data, spliced_file};
 use crate::Error;
 use crate::embedding::Embed;
 use crate::hierarchy::Reading;
+use crate::inputs::{Inputs, Outputs};
 use crate::model_files;
 use crate::policy::Policy;
 use crate::sidecar_file;
@@ -47,8 +48,7 @@ pub struct ForeignFile {
     pub source: SourceId,
     /// Why data files beside the model could not be used; its graph can be tagged all the same.
     pub data_problem: Option<external_data::Error>,
-    /// Data files by their name in the model.
-    data_files: Vec<data_files::DataFile>,
+    data_files: data_files::DataFiles,
     /// By node of the graph, once it is known.
     places: Attributions,
 }
@@ -101,7 +101,7 @@ impl ForeignFile {
         let locations = external_locations(&model);
         let folder = path.parent().unwrap_or(Path::new(""));
         let data_problem = external_data::resolve(&mut model, folder, &mut sources).err();
-        let data_files = data_files::find(locations, folder, &sources);
+        let data_files = data_files::DataFiles::find(locations, folder, &sources);
         let (path, graph, places) = (path.to_owned(), graph(&model), Attributions::new());
         (ForeignFile { path, graph, sources, source, data_problem, data_files, places }, model)
     }
@@ -118,6 +118,11 @@ impl ForeignFile {
         self.places = places;
         self.graph.keep_nodes();
         Ok(choice)
+    }
+
+    /// The data files that the model names, whether they are there or not.
+    pub(crate) fn data_locations(&self) -> &[String] {
+        &self.data_files.locations
     }
 
     /// Lowers the confidence in every place: the evidence does not fit.
@@ -203,19 +208,26 @@ fn splice<'a>(
     Ok(onnx::splice(&file.sources, file.source, edit)?)
 }
 
-/// Writes the tagged file and its sidecar, all or nothing. Data files come along if the output is in another folder.
+/// Writes the tagged file and its sidecar, all or nothing, and none of `inputs`. Data files come along if the output is in
+/// another folder.
 /// The sidecar loses its nodes once these are written: the texts in the file need as much memory again.
 fn write(
     mut transaction: Transaction,
+    inputs: &Inputs,
     file: &ForeignFile,
     evidence: &Evidence,
     tags: &Tags,
     embed: Embed,
     sidecar: &mut Sidecar,
 ) -> Result<Vec<CommittedFile>, Error> {
+    let output = transaction.model().to_owned();
+    let copies = file.data_files.copies(&file.path, &output);
+    let beside = sidecar::path_beside(&output);
+    let others = copies.iter().map(|copy| copy.target.as_path()).collect();
+    inputs.check(&Outputs { others, ..Outputs::of(&output, Some(&beside)) })?;
     sidecar_file::stage(&mut transaction, sidecar)?;
     sidecar.nodes = Vec::new();
-    data_files::stage(&mut transaction, &file.path, file.source, &file.data_files, &file.sources)?;
+    data_files::stage(&mut transaction, file.source, &copies, &file.sources)?;
     let mut spliced = splice(file, evidence, tags, embed)?;
     spliced_file::stage(&mut transaction, &mut spliced, file.source, &file.sources, &mut |_| ())?;
     model_files::commit(transaction)

@@ -118,7 +118,9 @@ impl TaggedFile {
 
     /// The modules that `selector` chooses, in the order of the tree.
     pub fn select(&self, selector: &str) -> Result<Vec<ModuleId>, Error> {
-        Ok(Selector::parse(selector)?.resolve(&self.hierarchy.tree, &self.tags)?)
+        let chosen =
+            Selector::parse(selector).and_then(|parsed| parsed.resolve(&self.hierarchy.tree, &self.tags));
+        chosen.map_err(|error| Error::from(error).about(&self.path))
     }
 }
 

@@ -105,7 +105,7 @@ impl Findings {
 }
 
 /// How findings name a node.
-pub(super) fn place_of(node: &Node) -> String {
+pub(crate) fn place_of(node: &Node) -> String {
     match (node.name.is_empty(), node.outputs.first()) {
         (false, _) => format!("node {}", node.name),
         (true, Some(output)) => format!("the {} that gives {output}", node.op_type),

@@ -19,6 +19,7 @@ use crate::Error;
 use crate::tagged_file::TaggedFile;
 
 use finding::Findings;
+pub(crate) use finding::place_of;
 pub use finding::{Finding, Group, Severity};
 pub use repair::{Repaired, repair};
 

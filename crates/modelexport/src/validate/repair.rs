@@ -9,7 +9,6 @@ use std::path::Path;
 use modelexport_graph::onnx::Node;
 use modelexport_io::onnx::DocString;
 use modelexport_io::onnx::{self, NodeEdit, NodeTags, OWN_PREFIX, is_shared_key};
-use modelexport_io::output::{Settings, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::spliced_file;
 use serde::Serialize;
@@ -18,9 +17,12 @@ use super::finding::place_of;
 use super::{Report, validate_file};
 use crate::Error;
 use crate::embedding::{self, Embed};
+use crate::inputs::Inputs;
 use crate::sidecar_file;
 use crate::tagged_file::TaggedFile;
 use crate::tagger;
+use crate::target::Target;
+use crate::tensors::external_locations;
 
 /// What was done, and what is left.
 #[derive(Clone, Debug, Serialize)]
@@ -55,10 +57,14 @@ pub fn repair(path: &Path, output: &Path, overwrite: bool) -> Result<Repaired, E
         let output = output.display().to_string();
         return Ok(Repaired { output, nodes: Vec::new(), sidecar: None, before, after });
     }
-    let settings = Settings { overwrite: overwrite || is_in_place, ..Settings::default() };
-    let mut transaction = Transaction::begin(output, settings)?;
-    let (edits, names) = edits(&file, &broken);
     let has_sidecar = file.sidecar.is_some() || file.sidecar_problem.is_some();
+    let mut inputs = Inputs::in_place();
+    inputs.add_model(path);
+    inputs.add_data(path, &external_locations(&file.model));
+    let target = Target::new(output).overwrite(overwrite || is_in_place);
+    let mut transaction =
+        if has_sidecar { target.begin_with_sidecar(&inputs)? } else { target.begin(&inputs)? };
+    let (edits, names) = edits(&file, &broken);
     let written = has_sidecar.then(|| sidecar::path_beside(output));
     if has_sidecar {
         sidecar_file::stage(&mut transaction, &new_sidecar(&file))?;

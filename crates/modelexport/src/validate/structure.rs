@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use modelexport_graph::Name;
-use modelexport_graph::onnx::{Graph, Node, OpsetImport, TensorData, ValueInfo};
-use modelexport_io::external_data::Checker;
+use modelexport_graph::onnx::{Graph, Node, OpsetImport, Tensor, TensorData, ValueInfo};
+use modelexport_io::external_data::{self, Checker};
 
 use super::finding::{Findings, Group, Severity, place_of};
+use crate::checksums::Checksums;
 use crate::shapes::{self, Sizes, TensorType};
 use crate::tagged_file::TaggedFile;
 use crate::tensors;
@@ -197,15 +198,30 @@ fn types(file: &TaggedFile, findings: &mut Findings) {
     });
 }
 
-/// Whether the bytes of every weight are there.
+/// The data file of a tensor and the hash that it says the file has.
+fn recorded(tensor: &Tensor) -> Option<(&str, &str)> {
+    let TensorData::External(entries) = &tensor.data else { return None };
+    let location = entries.iter().find(|(key, _)| key == "location")?;
+    Some((&location.1, external_data::checksum(entries)?))
+}
+
+/// Whether the bytes of every weight are there, and those that the model says.
 fn data(file: &TaggedFile, findings: &mut Findings) {
     let folder = file.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut checker = Checker::new(folder);
+    let mut checksums = Checksums::default();
     let mut without = Vec::new();
-    tensors::for_each(&file.model, &mut |tensor| {
-        if let Err(error) = checker.check(tensor) {
-            let place = format!("weight {}", tensor.name);
-            let message = format!("external data {:?}: {}", error.location, error.reason);
+    tensors::for_each(&file.model, &mut |holder, tensor| {
+        let problem = match checker.find(tensor) {
+            Ok(span) => span.zip(recorded(tensor)).and_then(|(span, (location, hash))| {
+                let problem = checksums.problem(hash, span, checker.sources())?;
+                Some((location.to_owned(), problem))
+            }),
+            Err(error) => Some((error.location, error.reason.to_string())),
+        };
+        if let Some((location, reason)) = problem {
+            let message = format!("external data {location:?}: {reason}");
+            let place = holder.place_of(tensor);
             findings.add(Group::Structure, "external-data", Severity::Error, place, message);
         }
         let is_empty = matches!(&tensor.data, TensorData::Typed(bytes) if bytes.is_empty());

@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use modelexport_graph::DType;
 use modelexport_graph::onnx::{
-    Attribute, AttributeValue, DimensionValue, Model, Node, TensorData, Type, TypeKind, ValueInfo,
+    Attribute, AttributeValue, DimensionValue, Function, Model, Node, Tensor, TensorData, Type, TypeKind,
+    ValueInfo,
 };
 use modelexport_io::onnx::{self, Chunk};
 use modelexport_io::sidecar as sidecar_file;
@@ -22,7 +23,7 @@ fn changed(name: &str, keep_sidecar: bool, change: impl FnOnce(&mut Model)) -> (
     let folder = tempfile::tempdir().unwrap();
     let path = fixture(folder.path(), name);
     let mut model = onnx::read(&path).unwrap().model;
-    crate::tensors::for_each(&model, &mut |tensor| {
+    crate::tensors::for_each(&model, &mut |_, tensor| {
         assert!(!matches!(tensor.data, TensorData::TypedStored(_)))
     });
     // Larger weights would stay in the file that is about to be replaced.
@@ -121,6 +122,67 @@ fn faults_of_the_graph_are_found() {
         assert!(!report.valid);
         let named: Vec<(&str, &str)> = report.findings.iter().map(|f| (f.check, f.place.as_str())).collect();
         assert!(named.contains(&(check, place)), "{check} {place}: {named:?}");
+    }
+}
+
+/// The data file has the eight bytes `abcdefgh`.
+#[test]
+fn external_data_is_checked_wherever_a_tensor_is() {
+    let external = |dims: &[i64], hash: Option<&str>| {
+        let mut entries = vec![("location".to_owned(), "w.bin".to_owned())];
+        entries.extend(hash.map(|hash| ("checksum".to_owned(), hash.to_owned())));
+        let (data_type, data) = (DType::F32.onnx_code().unwrap(), TensorData::External(entries));
+        let tensor = Tensor { data_type, dims: dims.into(), data, ..Tensor::default() };
+        let value = AttributeValue::Tensor(Box::new(tensor));
+        Attribute { name: "table".into(), value, ..Attribute::default() }
+    };
+    // By Python's `hashlib`: of the file, and of its first four bytes.
+    let (whole, half) =
+        ("425af12a0743502b322e93a015bcf868e324d56a", "81fe8bfe87576c3ecb22426f8e57847382917acf");
+    let too_long = "external data \"w.bin\": bytes 0 to 12 are beyond the end of the file, which has 8";
+    let wrong =
+        format!("external data \"w.bin\": the data file has the hash {whole}, the model says {}", &half[1..]);
+    let cases = [
+        (external(&[2], None), None),
+        (external(&[2], Some(whole)), None),
+        (external(&[1], Some(&whole.to_uppercase())), None),
+        (external(&[1], Some(half)), None),
+        (external(&[3], None), Some(too_long.to_owned())),
+        (external(&[2], Some(&half[1..])), Some(wrong)),
+    ];
+    for (attribute, expected) in cases {
+        let (folder, path) = changed("plain_linear_relu", true, |model| {
+            let first = &mut model.graph.nodes[0];
+            first.name = "first".into();
+            first.attributes.push(attribute.clone());
+            let node = Node { name: "inner".into(), attributes: vec![attribute.clone()], ..Node::default() };
+            let defaults = vec![attribute.clone()];
+            let body = Function {
+                name: "F".into(),
+                nodes: vec![node],
+                attribute_defaults: defaults,
+                ..Function::default()
+            };
+            model.functions.push(body);
+        });
+        std::fs::write(folder.path().join("w.bin"), "abcdefgh").unwrap();
+        let report = validate(&path).unwrap();
+        let found: Vec<(&str, &str)> = (report.findings.iter())
+            .filter(|finding| finding.check == "external-data")
+            .map(|finding| (finding.place.as_str(), finding.message.as_str()))
+            .collect();
+        let places = [
+            "attribute table of node first",
+            "attribute table of node inner",
+            "attribute table of function F",
+        ];
+        let wanted: Vec<(&str, &str)> =
+            places.iter().filter_map(|place| Some((*place, expected.as_deref()?))).collect();
+        assert_eq!(found, wanted);
+        let listed = crate::weight_places::list(&path, false).unwrap();
+        let listed: Vec<_> = listed.iter().filter(|place| place.external.is_some()).collect();
+        assert_eq!(listed.iter().map(|place| place.name.as_str()).collect::<Vec<_>>(), places);
+        assert!(listed.iter().all(|place| place.problem.is_some() == expected.is_some()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What cannot be exported, as a finding: exit status 1, nothing written.
 
+use modelexport::json;
 use modelexport_lower::report::Unsupported;
-use serde_json::json;
 
 use crate::arguments::Format;
 use crate::exit::ExitStatus;
@@ -20,7 +20,7 @@ pub fn unsupported(
                 .operators
                 .iter()
                 .map(|operator| {
-                    json!({
+                    serde_json::json!({
                         "target": operator.target,
                         "count": operator.count,
                         "modules": operator.modules,
@@ -30,14 +30,13 @@ pub fn unsupported(
                     })
                 })
                 .collect();
-            let report = json!({
+            let report = serde_json::json!({
                 "exported": false,
                 "opset": missing.opset,
                 "unsupported": operators,
                 "decompose": missing.decompose,
             });
-            serde_json::to_writer_pretty(session.out(), &report)?;
-            writeln!(session.out())?;
+            json::write(session.out(), &report)?;
             Ok(ExitStatus::Finding)
         }
     }

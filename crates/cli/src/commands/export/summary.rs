@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use modelexport::diagnosis::{Diagnosis, Level};
-use modelexport::export::Summary;
+use modelexport::export::{ConstantOutput, Summary};
 use modelexport::summary::{File, Weights};
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::sidecar::Statistics;
@@ -20,6 +20,7 @@ pub struct Shown<'a> {
     pub strategy: Option<&'a str>,
     pub statistics: &'a Statistics,
     pub weights: Option<&'a Weights>,
+    pub constant_outputs: &'a [ConstantOutput],
     pub diagnosis: &'a Diagnosis,
     pub seconds: f64,
 }
@@ -32,6 +33,7 @@ impl<'a> From<&'a Summary> for Shown<'a> {
             strategy: None,
             statistics: &summary.statistics,
             weights: Some(&summary.weights),
+            constant_outputs: &summary.constant_outputs,
             diagnosis: &summary.diagnosis,
             seconds: summary.seconds.total,
         }
@@ -55,6 +57,11 @@ pub fn write_text(summary: &Shown<'_>, out: &mut dyn Write, style: Style) -> io:
     line("coverage", coverage_text(summary.statistics))?;
     if let Some(weights) = summary.weights {
         line("weights", weights_text(weights))?;
+    }
+    for (i, output) in summary.constant_outputs.iter().enumerate() {
+        let label = if i == 0 { "left out" } else { "" };
+        let name = output.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        line(label, format!("output {}{name}, which is {} in every run", output.position, output.value))?;
     }
     line("time", format!("{:.3} s", summary.seconds))?;
     let text = for_screen(&summary.diagnosis.text).into_owned();

@@ -13,6 +13,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use super::{Evidence, from_onnx, from_program, from_sidecar, from_trace};
 use crate::Error;
 use crate::hierarchy;
+use crate::tensors::external_locations;
 
 /// Reads evidence: a trace, a `.pt2`, a sidecar, or an ONNX file with the sidecar beside it if there is one. What a
 /// file is is told by how it begins.
@@ -96,7 +97,8 @@ fn load_onnx(path: &Path) -> Result<Evidence, Error> {
         Err(error) => return Err(error.into()),
     };
     let (placed, found) = hierarchy::read_onnx(&sources, source, sidecar.as_mut())?;
-    let hierarchy::PlacedGraph { graph, calls, .. } = placed;
-    from_onnx::from_placed(graph, calls, found, sidecar)
-        .ok_or_else(|| Error::NoHierarchy { path: path.to_owned(), sidecar: beside })
+    let hierarchy::PlacedGraph { graph, calls, model } = placed;
+    let evidence = from_onnx::from_placed(graph, calls, found, sidecar);
+    let evidence = evidence.ok_or_else(|| Error::NoHierarchy { path: path.to_owned(), sidecar: beside })?;
+    Ok(Evidence { data_locations: external_locations(&model), ..evidence })
 }

@@ -79,6 +79,8 @@ pub struct Evidence {
     /// The tags, if the evidence tells only these: there are no paths and classes to make others from.
     pub tags_only: Option<Tags>,
     pub(crate) torch_version: Option<String>,
+    /// The data files that the evidence names, if it is an ONNX file.
+    pub(crate) data_locations: Vec<String>,
 }
 
 /// One operator that ran and made a tensor.
@@ -165,6 +167,7 @@ impl Evidence {
             policy: None,
             tags_only: None,
             torch_version: None,
+            data_locations: Vec::new(),
         }
     }
 

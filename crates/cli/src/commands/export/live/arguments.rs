@@ -45,8 +45,16 @@ pub struct LiveArguments {
     pub trust_remote_code: bool,
 
     /// A Python with torch and modelexport [default: that of the active environment, otherwise python3]
+    ///
+    /// It imports only what is installed for it: not from the current folder, the model's or the output's, and PYTHONPATH is
+    /// ignored. package.module:factory is looked for among the installed packages, then in the folders of --python-path,
+    /// then in the current folder.
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
+
+    /// A folder that Python also imports from, after the installed packages; can be repeated
+    #[arg(long, value_name = "DIR")]
+    pub python_path: Vec<PathBuf>,
 }
 
 /// The native export, and the strategies for files of torch's exporters.
@@ -97,6 +105,7 @@ impl LiveArguments {
             (self.dynamic_axes.is_some(), "--dynamic-axes"),
             (self.trust_remote_code, "--trust-remote-code"),
             (self.python.is_some(), "--python"),
+            (!self.python_path.is_empty(), "--python-path"),
         ];
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }

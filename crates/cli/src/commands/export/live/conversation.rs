@@ -2,6 +2,7 @@
 //! Its stdin stays open as long as the answer is wanted.
 
 use std::io::{BufRead, BufReader, ErrorKind as IoErrorKind, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,9 +16,14 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
 
-/// Looks for the packages before it imports them: the import of torch takes seconds.
+/// Leaves the current folder out of `sys.path`, also in processes that libraries spawn.
+const SAFE_PATH: &str = "-P";
+
+/// Looks for the packages before it imports them: the import of torch takes seconds. The arguments are further folders
+/// with modules.
 const START: &str = "\
-import importlib.util as u, json, runpy
+import importlib.util as u, json, runpy, sys
+sys.path += sys.argv[1:]
 missing = [name for name in ('torch', 'modelexport') if u.find_spec(name) is None]
 if missing:
     print(json.dumps({'missing': missing}))
@@ -28,8 +34,11 @@ else:
 /// How often to look for a signal.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The user's own folders with modules, which Python does not get.
+const PYTHON_PATH: &str = "PYTHONPATH";
+
 /// How Python ended, if it did not fail.
-pub enum Said {
+pub enum Answer {
     Summary(serde_json::Value),
     Unsupported { message: String, opset: i64, operators: serde_json::Value },
 }
@@ -45,17 +54,19 @@ enum Line {
     Missing(Vec<String>),
 }
 
-/// Sends the request and listens until Python ends; `step` hears the name of each step.
-pub fn hold(
+/// Sends the request and listens until Python ends; `step` hears the name of each step. Python also finds modules in
+/// `folders`.
+pub fn ask(
     python: &Interpreter,
+    folders: &[PathBuf],
     request: &serde_json::Value,
     session: &Session,
     step: &mut dyn FnMut(&str),
-) -> Result<Said, Failure> {
+) -> Result<Answer, Failure> {
     if !interrupt().begin_work() {
         return Err(stopped());
     }
-    let mut child = start(python, session)?;
+    let mut child = start(python, folders, session)?;
     let mut stdin = child.stdin.take();
     if let Some(stdin) = &mut stdin {
         // A Python that ended before it read has said why.
@@ -73,9 +84,9 @@ pub fn hold(
         return Err(stopped());
     }
     match last {
-        Some(Line::Summary(summary)) => Ok(Said::Summary(summary)),
+        Some(Line::Summary(summary)) => Ok(Answer::Summary(summary)),
         Some(Line::Unsupported { message, opset, operators }) => {
-            Ok(Said::Unsupported { message, opset, operators })
+            Ok(Answer::Unsupported { message, opset, operators })
         }
         Some(Line::Error { message, status }) => {
             let status = if status == ExitStatus::Io as u8 { ErrorKind::Io } else { ErrorKind::BadInput };
@@ -85,7 +96,7 @@ pub fn hold(
         Some(Line::Step(_)) | None => {
             let text = format!("{} ended early ({status})", python.path.display());
             Err(Failure::new(text, ErrorKind::BadInput)
-                .with_hint(Some("run again with -v to see what it prints")))
+                .with_hint(Some("it must be Python 3.11 or later; run again with -v to see what it prints")))
         }
     }
 }
@@ -116,10 +127,13 @@ fn stopped() -> Failure {
     Failure::new("stopped before it was complete", ErrorKind::Io)
 }
 
-fn start(python: &Interpreter, session: &Session) -> Result<Child, Failure> {
+fn start(python: &Interpreter, folders: &[PathBuf], session: &Session) -> Result<Child, Failure> {
     let messages = if session.is_quiet() { Stdio::null() } else { Stdio::inherit() };
+    // An empty part of PYTHONPATH is the current folder, and such parts come about by accident.
     Command::new(&python.path)
-        .args(["-c", START])
+        .args([SAFE_PATH, "-c", START])
+        .args(folders.iter().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone())))
+        .env_remove(PYTHON_PATH)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(messages)
@@ -140,9 +154,13 @@ fn missing(python: &Interpreter, names: &[String]) -> Failure {
     let path = python.path.display();
     let text =
         format!("{path}: has no {}, which live models need ({})", names.join(" and no "), python.reason);
+    let ignored = match std::env::var_os(PYTHON_PATH) {
+        Some(_) => "; PYTHONPATH is ignored, pass its folders with --python-path",
+        None => "",
+    };
     let hint = format!(
         "install it with `{path} -m pip install {}`, or pass --python with another Python; a captured program (.pt2) \
-         needs none",
+         needs none{ignored}",
         names.join(" ")
     );
     Failure::new(text, ErrorKind::BadInput).with_hint(Some(hint))

@@ -2,12 +2,16 @@
 
 mod arguments;
 mod conversation;
+mod files;
 mod interpreter;
 mod source;
 
 use std::path::Path;
 
+use modelexport::Target;
 use modelexport::diagnosis::Diagnosis;
+use modelexport::export::ConstantOutput;
+use modelexport::json;
 use modelexport::policy::Preset;
 use modelexport::summary::{File, Weights};
 use modelexport::tags::TagFormat;
@@ -15,7 +19,6 @@ use modelexport_io::ErrorKind;
 use modelexport_io::sidecar::Statistics;
 use modelexport_io::weights::WeightsMode;
 use serde::Deserialize;
-use serde_json::json;
 
 pub use arguments::LiveArguments;
 pub use source::{LiveModel, model_of};
@@ -26,7 +29,7 @@ use crate::display::progress::Progress;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::session::Session;
-use conversation::Said;
+use conversation::Answer;
 
 /// The strategy that is no strategy: lowering the captured program here.
 const NATIVE: &str = "native";
@@ -39,6 +42,8 @@ struct LiveSummary {
     strategy: Option<String>,
     statistics: Statistics,
     weights: Option<Weights>,
+    #[serde(default)]
+    constant_outputs: Vec<ConstantOutput>,
     diagnosis: Diagnosis,
     seconds: Seconds,
 }
@@ -53,6 +58,7 @@ pub fn run(
     arguments: &super::Arguments,
     session: &mut Session,
 ) -> Result<ExitStatus, Failure> {
+    Target::new(&arguments.output).check_live(&files::of(model, arguments))?;
     if arguments.output.exists() && !arguments.overwrite {
         let text = format!("{}: exists already", arguments.output.display());
         let hint = "pass --overwrite to replace it, or choose another name";
@@ -61,24 +67,23 @@ pub fn run(
     let request = request(model, arguments, session)?;
     let python = interpreter::find(arguments.live.python.as_deref());
     let progress = Progress::new(session.shows_progress());
-    let said = conversation::hold(&python, &request, session, &mut |step| {
+    let answer = conversation::ask(&python, &arguments.live.python_path, &request, session, &mut |step| {
         progress.step(step, Path::new(&model.text));
         session.step(step, &model.text);
     });
     progress.finish();
-    match said? {
-        Said::Summary(summary) => tell(&summary, arguments, session),
-        Said::Unsupported { message, opset, operators } => match arguments.format {
+    match answer? {
+        Answer::Summary(summary) => tell(&summary, arguments, session),
+        Answer::Unsupported { message, opset, operators } => match arguments.format {
             Format::Json => {
                 // Torch was asked already.
-                let report = json!({
+                let report = serde_json::json!({
                     "exported": false,
                     "opset": opset,
                     "unsupported": operators,
                     "decompose": null,
                 });
-                serde_json::to_writer_pretty(session.out(), &report)?;
-                writeln!(session.out())?;
+                json::write(session.out(), &report)?;
                 Ok(ExitStatus::Finding)
             }
             _ => Err(Failure::finding(message)),
@@ -97,13 +102,13 @@ fn request(
         return Err(Failure::new(format!("{option}: {reason}"), ErrorKind::BadInput));
     }
     let tags = arguments.policy.choice();
-    let policy = json!({
+    let policy = serde_json::json!({
         "modules": tags.modules.map(Preset::name),
         "torch_nn_exceptions": tags.torch_nn_exceptions,
         "rules": tags.rules,
         "tag_format": tags.tag_format.map(TagFormat::name),
     });
-    Ok(json!({
+    Ok(serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "kind": model.kind.name(),
         "source": model.text,
@@ -164,8 +169,7 @@ fn tell(
 ) -> Result<ExitStatus, Failure> {
     match arguments.format {
         Format::Json => {
-            serde_json::to_writer_pretty(session.out(), summary)?;
-            writeln!(session.out())?;
+            json::write(session.out(), summary)?;
         }
         _ if session.is_quiet() => {}
         _ => {
@@ -177,6 +181,7 @@ fn tell(
                 strategy: told.strategy.as_deref(),
                 statistics: &told.statistics,
                 weights: told.weights.as_ref(),
+                constant_outputs: &told.constant_outputs,
                 diagnosis: &told.diagnosis,
                 seconds: told.seconds.total,
             };
