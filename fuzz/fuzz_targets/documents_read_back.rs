@@ -1,0 +1,3 @@
+#![no_main]
+
+modelexport_fuzz::libfuzzer!(documents_read_back);

@@ -1,0 +1,3 @@
+#![no_main]
+
+modelexport_fuzz::libfuzzer!(rules_make_valid_tags);
