@@ -19,7 +19,7 @@ pub(crate) struct Checksums {
 impl Checksums {
     /// Why the bytes of a tensor at `span` are not those of which `recorded` is the hash. ONNX defines it as the hash of the
     /// whole data file; some programs write that of the tensor's bytes.
-    pub fn problem(&mut self, recorded: &str, span: Span, sources: &Sources) -> Option<String> {
+    pub(crate) fn problem(&mut self, recorded: &str, span: Span, sources: &Sources) -> Option<String> {
         self.compare(recorded, span, sources).unwrap_or_else(|error| Some(format!("cannot read: {error}")))
     }
 

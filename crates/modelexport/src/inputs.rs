@@ -38,50 +38,50 @@ enum Role {
 
 /// The files that an operation writes.
 pub(crate) struct Outputs<'a> {
-    pub model: &'a Path,
-    pub sidecar: Option<&'a Path>,
-    pub data: Option<&'a Path>,
-    pub others: Vec<&'a Path>,
+    pub(crate) model: &'a Path,
+    pub(crate) sidecar: Option<&'a Path>,
+    pub(crate) data: Option<&'a Path>,
+    pub(crate) others: Vec<&'a Path>,
 }
 
 impl Inputs {
     /// For an operation whose result may replace the model that it is made of.
-    pub fn in_place() -> Self {
+    pub(crate) fn in_place() -> Self {
         Inputs { may_replace_model: true, ..Inputs::default() }
     }
 
     /// A captured program.
-    pub fn add_program(&mut self, path: &Path) {
+    pub(crate) fn add_program(&mut self, path: &Path) {
         self.add(path, Role::Program);
     }
 
     /// An ONNX file, with its sidecar if there is one.
-    pub fn add_model(&mut self, path: &Path) {
+    pub(crate) fn add_model(&mut self, path: &Path) {
         self.add(path, Role::Model);
         self.add_sidecar(path);
     }
 
     /// The data files that an ONNX file names, whether they are there or not.
-    pub fn add_data(&mut self, model: &Path, locations: &[String]) {
+    pub(crate) fn add_data(&mut self, model: &Path, locations: &[String]) {
         for location in locations {
             self.add(&model.with_file_name(location), Role::Data { model: model.to_owned() });
         }
     }
 
     /// A file that tells the modules of a model. If it is an ONNX file, it has a sidecar and names data files.
-    pub fn add_evidence(&mut self, path: &Path, locations: &[String]) {
+    pub(crate) fn add_evidence(&mut self, path: &Path, locations: &[String]) {
         self.add(path, Role::Evidence);
         self.add_sidecar(path);
         self.add_data(path, locations);
     }
 
     /// A rules file, if one was given.
-    pub fn add_rules(&mut self, path: Option<&Path>) {
+    pub(crate) fn add_rules(&mut self, path: Option<&Path>) {
         path.into_iter().for_each(|path| self.add(path, Role::Rules));
     }
 
     /// Safetensors files: `path` as the user gave it, and what was opened because of it.
-    pub fn add_weights(&mut self, path: &Path, sources: &Sources) {
+    pub(crate) fn add_weights(&mut self, path: &Path, sources: &Sources) {
         self.add(path, Role::Weights);
         self.add(&path.join(safetensors::INDEX_NAME), Role::Weights);
         let opened = sources.iter().filter_map(|(_, source)| source.path());
@@ -89,7 +89,7 @@ impl Inputs {
     }
 
     /// A file that a live model is made of.
-    pub fn add_live(&mut self, path: &Path) {
+    pub(crate) fn add_live(&mut self, path: &Path) {
         self.add(path, Role::Live);
     }
 
@@ -107,7 +107,7 @@ impl Inputs {
     }
 
     /// Refuses outputs that are one of these files, or that are one file, by whatever path or link.
-    pub fn check(&self, outputs: &Outputs<'_>) -> Result<(), Error> {
+    pub(crate) fn check(&self, outputs: &Outputs<'_>) -> Result<(), Error> {
         let model = FileIdentity::of(outputs.model);
         let is_model = |input: &Input| input.role == Role::Model && input.identity.is_same_entry(&model);
         let in_place = self.files.iter().find(|input| self.may_replace_model && is_model(input));
@@ -158,7 +158,7 @@ impl Kind {
 
 impl<'a> Outputs<'a> {
     /// A model and what is written beside it, as far as that is known before the work.
-    pub fn of(model: &'a Path, sidecar: Option<&'a Path>) -> Self {
+    pub(crate) fn of(model: &'a Path, sidecar: Option<&'a Path>) -> Self {
         Outputs { model, sidecar, data: None, others: Vec::new() }
     }
 

@@ -15,20 +15,20 @@ use crate::folders::is_beside;
 #[derive(Debug)]
 pub(crate) struct DataFiles {
     /// As the model names them.
-    pub locations: Vec<String>,
+    pub(crate) locations: Vec<String>,
     /// Those that were opened.
     opened: Vec<(String, SourceId)>,
 }
 
 impl DataFiles {
-    pub fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Self {
+    pub(crate) fn find(locations: Vec<String>, folder: &Path, sources: &Sources) -> Self {
         let source = |location: &String| Some((location.clone(), sources.find(&folder.join(location))?));
         let opened = locations.iter().filter_map(source).collect();
         DataFiles { locations, opened }
     }
 
     /// The copies that `output` needs beside it; none if the files are there, as they are beside `input`.
-    pub fn copies(&self, input: &Path, output: &Path) -> Vec<DataCopy> {
+    pub(crate) fn copies(&self, input: &Path, output: &Path) -> Vec<DataCopy> {
         let files = self.opened.iter().filter(|_| !is_beside(input, output));
         files
             .map(|(location, source)| DataCopy {
@@ -45,7 +45,7 @@ impl DataFiles {
 pub(crate) struct DataCopy {
     /// As the model names it.
     location: String,
-    pub target: PathBuf,
+    pub(crate) target: PathBuf,
     source: SourceId,
 }
 

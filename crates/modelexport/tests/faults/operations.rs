@@ -9,7 +9,6 @@ use modelexport::functions::{Direction, Modules};
 use modelexport::strip::{self, strip};
 use modelexport::validate::repair;
 use modelexport::{Error, Export, Functions, Tag, Target, weight_places};
-use modelexport_io::output::{Durability, Settings};
 use modelexport_io::weights::WeightsMode;
 
 /// What all operations write.
@@ -158,8 +157,8 @@ pub const OPERATIONS: &[Operation] = &[
         },
         prepare_old: |folder| export(OLD, folder, WeightsMode::External, true).unwrap(),
         run: |folder, overwrite| {
-            let (source, target) = (folder.join("in/m.onnx"), folder.join(MODEL));
-            weight_places::refer_to(&source, &target, folder, settings(overwrite), &mut |_| {}).map(|_| ())
+            let target = Target::new(folder.join(MODEL)).overwrite(overwrite);
+            weight_places::refer_to(&folder.join("in/m.onnx"), &target, folder, &mut ()).map(|_| ())
         },
     },
 ];
@@ -198,13 +197,9 @@ fn checkpoint(folder: &Path) {
     fs::write(folder.join("model.safetensors"), [&length, header.as_bytes(), &bytes].concat()).unwrap();
 }
 
-fn settings(overwrite: bool) -> Settings {
-    Settings { overwrite, durability: Durability::default() }
-}
-
 fn convert(folder: &Path, source: &str, mode: WeightsMode, overwrite: bool) -> Result<(), Error> {
-    let (source, target) = (folder.join(source), folder.join(MODEL));
-    weight_places::convert(&source, &target, mode, settings(overwrite), &mut |_| {}).map(|_| ())
+    let target = Target::new(folder.join(MODEL)).overwrite(overwrite);
+    weight_places::convert(&folder.join(source), &target, mode, &mut ()).map(|_| ())
 }
 
 /// A folder in which an operation can run.
