@@ -127,7 +127,16 @@ def make():
 
 def started(folder, *options):
     """The command, as soon as its Python runs the model."""
-    command = [support.command(), "export", "waiting_model:make", "-o", "m.onnx", "--python", sys.executable, *options]
+    command = [
+        str(support.binary()),
+        "export",
+        "waiting_model:make",
+        "-o",
+        "m.onnx",
+        "--python",
+        sys.executable,
+        *options,
+    ]
     process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not (folder / "waits").exists():

@@ -21,8 +21,8 @@ const COMMANDS: &[&[&str]] = &[
     &["weights", "m.onnx"],
     &["weights", "m.onnx", "--external", "-o", "external.onnx", "--overwrite"],
     &["strip", "m.onnx", "-o", "stripped.onnx", "--overwrite"],
-    &["tag", "m.onnx", "-o", "tagged.onnx", "--overwrite"],
-    &["extract", "m.onnx", "linear1", "-o", "part.onnx", "--overwrite"],
+    &["tag", "m.onnx", "-o", "tagged.onnx", "--overwrite", "--force"],
+    &["extract", "m.onnx", "head", "-o", "part.onnx", "--overwrite"],
     &["functions", "m.onnx", "-o", "functions.onnx", "--overwrite"],
     &["export", "model.pt2", "-o", "exported.onnx", "--overwrite"],
 ];

@@ -26,6 +26,8 @@ pub(crate) use system::{
 pub(crate) struct Status {
     pub file_type: FileType,
     pub length: u64,
+    /// Seconds and nanoseconds of the last change of the contents.
+    pub modified: (i64, i64),
     pub permissions: Permissions,
     /// Equal for two paths or files if they are the same file.
     pub id: FileId,
@@ -250,7 +252,7 @@ mod unix {
                 result => return Ok(result?),
             }
             if self.link(from, to)? {
-                return self.remove(from);
+                return self.remove(from).inspect_err(|_| drop(self.remove(to)));
             }
             // A check before the rename is the best there is.
             match self.status(to)? {
@@ -445,6 +447,7 @@ mod unix {
         Status {
             file_type,
             length: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             permissions: Permissions::from_mode(u32::from(stat.st_mode) & 0o777),
             id: (stat.st_dev as u64, stat.st_ino as u64),
             links: stat.st_nlink as u64,
@@ -704,6 +707,7 @@ mod fallback {
         Status {
             file_type,
             length: metadata.len(),
+            modified: (0, nanoseconds(metadata.modified()) as i64),
             permissions: metadata.permissions(),
             id: (nanoseconds(metadata.created()), nanoseconds(metadata.modified()) ^ metadata.len()),
             links: 1,

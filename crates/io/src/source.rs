@@ -13,7 +13,7 @@ use std::sync::Arc;
 use modelexport_graph::SourceId;
 
 use crate::ErrorKind;
-use crate::platform::{self, FileId, FileType};
+use crate::platform::{self, FileId, FileType, Status};
 
 /// Why a file cannot be a source.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +77,7 @@ pub struct Source {
 }
 
 enum Storage {
-    File { file: File, path: PathBuf },
+    File { file: File, path: PathBuf, modified: (i64, i64) },
     Memory { bytes: Arc<dyn ByteSource>, name: String },
 }
 
@@ -112,6 +112,17 @@ impl Source {
         match &self.storage {
             Storage::File { .. } => None,
             Storage::Memory { bytes, .. } => bytes.bytes(),
+        }
+    }
+
+    /// Whether the file is as it was when it was added, as far as its length and its time tell.
+    fn is_unchanged(&self) -> bool {
+        match &self.storage {
+            Storage::File { file, modified, .. } => {
+                let is_same = |now: Status| (now.length, now.modified) == (self.length, *modified);
+                platform::status(file).is_ok_and(is_same)
+            }
+            Storage::Memory { .. } => true,
         }
     }
 
@@ -171,8 +182,9 @@ impl Sources {
         if let Some(id) = self.find(path) {
             return Ok(id);
         }
-        let length = regular_length(path, &file)?;
-        let id = self.push(Source { storage: Storage::File { file, path: path.into() }, length });
+        let Status { length, modified, .. } = regular_status(path, &file)?;
+        let storage = Storage::File { file, path: path.into(), modified };
+        let id = self.push(Source { storage, length });
         self.by_path.insert(absolute(path), id);
         Ok(id)
     }
@@ -230,6 +242,11 @@ impl Sources {
         }
     }
 
+    /// A file that somebody has changed since it was added.
+    pub(crate) fn changed(&self) -> Option<&Source> {
+        self.iter().map(|(_, source)| source).find(|source| !source.is_unchanged())
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> + '_ {
         self.sources.iter().enumerate().map(|(i, source)| (SourceId(i as u32), &**source))
     }
@@ -239,15 +256,19 @@ impl Sources {
 pub fn open_regular(path: &Path) -> Result<File, Error> {
     let file =
         platform::open_without_waiting(path).map_err(|source| Error::Open { path: path.into(), source })?;
-    regular_length(path, &file)?;
+    regular_status(path, &file)?;
     Ok(file)
 }
 
 /// The length of a file, if it is a regular one.
 pub(crate) fn regular_length(path: &Path, file: &File) -> Result<u64, Error> {
+    regular_status(path, file).map(|status| status.length)
+}
+
+fn regular_status(path: &Path, file: &File) -> Result<Status, Error> {
     let status = platform::status(file).map_err(|source| Error::Open { path: path.into(), source })?;
     match status.file_type {
-        FileType::Regular => Ok(status.length),
+        FileType::Regular => Ok(status),
         other => Err(Error::NotRegular { path: path.into(), what: other.describe() }),
     }
 }

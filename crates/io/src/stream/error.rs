@@ -17,6 +17,8 @@ pub enum Error {
     OutOfRange { place: String, start: u128, end: u128, length: u64 },
     #[error("{place}: ends before byte {end}; it was truncated while it was read")]
     Shrunk { place: String, end: u64 },
+    #[error("{place}: was changed while it was read")]
+    Changed { place: String },
     #[error("{place}: cannot read {length} bytes at {offset}: {source}")]
     Read { place: String, offset: u64, length: u64, source: io::Error },
     #[error("a weight with elements of {bits} bits can only be copied as a whole, not gathered by strides")]
@@ -46,7 +48,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Output(error) => error.kind(),
-            Error::Shrunk { .. } | Error::Read { .. } | Error::Thread => ErrorKind::Io,
+            Error::Shrunk { .. } | Error::Changed { .. } | Error::Read { .. } | Error::Thread => {
+                ErrorKind::Io
+            }
             Error::NoSource { .. }
             | Error::OutOfRange { .. }
             | Error::Packed { .. }

@@ -67,9 +67,14 @@ impl<'a> Streamer<'a> {
         self.append(output, &view, 8)
     }
 
-    /// Waits until everything is written. A failure says which weight it is about.
+    /// Waits until everything is written, and checks that it was read from files that nobody changed meanwhile. A failure
+    /// says which weight it is about.
     pub fn finish(&mut self) -> Result<(), Box<Failure>> {
-        self.pool.finish(self.progress)
+        self.pool.finish(self.progress)?;
+        match self.sources.changed() {
+            None => Ok(()),
+            Some(source) => Err(Error::Changed { place: source.to_string() }.about(None)),
+        }
     }
 
     /// Writes bytes that are in memory.

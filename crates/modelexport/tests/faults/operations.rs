@@ -207,7 +207,7 @@ pub struct Bench(tempfile::TempDir);
 
 impl Bench {
     pub fn new(operation: &Operation, has_old: bool) -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
+        let bench = Bench::empty();
         (operation.prepare)(&bench.folder());
         if has_old {
             (operation.prepare_old)(&bench.folder());
@@ -215,9 +215,16 @@ impl Bench {
         bench
     }
 
+    /// In memory where there is such a place: then nothing waits for the disk.
+    fn empty() -> Bench {
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Bench(folder.unwrap())
+    }
+
     /// Another folder with the same files.
     pub fn copy(&self) -> Bench {
-        let copy = Bench(tempfile::tempdir().unwrap());
+        let copy = Bench::empty();
         copy_files(self.0.path(), copy.0.path());
         copy
     }

@@ -8,6 +8,7 @@ use modelexport_graph::onnx::{
 use modelexport_graph::{DType, SourceId, Span, StridedView};
 
 use super::*;
+use crate::ErrorKind;
 use crate::external_data;
 use crate::onnx;
 use crate::output::{Durability, Role};
@@ -336,6 +337,27 @@ fn a_failure_names_the_tensor_and_leaves_nothing() {
             Error::Tensor { tensor, source: stream::Error::Shrunk { .. } } if tensor == "plain"
         );
         assert!(is_located, "{error}");
+        assert_eq!(fs::read_dir(bench.folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_source_that_changes_while_it_is_read_leaves_nothing() {
+    for mode in [WeightsMode::Embed, WeightsMode::External] {
+        let bench = Bench::new();
+        let path = bench.folder.path().join("sub/weights.bin");
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+        let mut change =
+            |_| fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+        let model = all_kinds(bench.file).0;
+        let error =
+            write_model(model, &bench.sources, &bench.target(), mode, SETTINGS, &mut change).unwrap_err();
+        let is_named = matches!(
+            &error,
+            Error::Stream(stream::Error::Changed { place }) if *place == path.display().to_string()
+        );
+        assert!(is_named, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Io);
         assert_eq!(fs::read_dir(bench.folder.path()).unwrap().count(), 1);
     }
 }
