@@ -9,7 +9,7 @@ use modelexport_fuzz::{Inputs, Target};
 /// Tries the properties of modelexport on inputs that are made from small models, mostly well-formed.
 ///
 /// A seed determines all inputs: the input with number N is the same in every run. Each target runs in a process of its
-/// own, so that a panic, an abort, an input that takes more than 10 seconds or more than 512 MiB is found, saved and told
+/// own, so that a panic, an abort, an input that takes more than 10 seconds of a processor or more than 512 MiB is found, saved and told
 /// with the command that shows it again.
 #[derive(Parser)]
 #[command(name = "fuzz/run", after_help = AFTER, max_term_width = 110)]

@@ -3,12 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| std::env::temp_dir().join(format!("modelexport-fuzz-{}", std::process::id())))
+}
+
+/// Removes the folder of the process.
+pub fn remove() {
+    // It may never have been made.
+    _ = std::fs::remove_dir_all(root());
+}
+
 /// A folder below that of the process, made on first use.
 pub fn folder(name: &str) -> PathBuf {
-    static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    let root =
-        ROOT.get_or_init(|| std::env::temp_dir().join(format!("modelexport-fuzz-{}", std::process::id())));
-    let folder = root.join(name);
+    let folder = root().join(name);
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
     folder
 }

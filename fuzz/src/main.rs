@@ -10,6 +10,7 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
+use modelexport_fuzz::files;
 
 use arguments::Arguments;
 
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         (None, Some(folder)) => arguments.write_seeds(folder),
         (None, None) => supervisor::run(&arguments),
     };
+    files::remove();
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

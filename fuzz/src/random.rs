@@ -11,11 +11,11 @@ impl Random {
     /// The numbers for one input of a run.
     pub fn of_input(seed: u64, index: u64) -> Self {
         let mut outer = Random(seed);
-        let own = outer.next() ^ index.wrapping_mul(0xd605_bbb5_8c8a_bbe5);
-        Random(Random(own).next())
+        let own = outer.number() ^ index.wrapping_mul(0xd605_bbb5_8c8a_bbe5);
+        Random(Random(own).number())
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,7 +27,7 @@ impl Random {
     pub fn below(&mut self, end: usize) -> usize {
         match end {
             0 => 0,
-            _ => (self.next() % end as u64) as usize,
+            _ => (self.number() % end as u64) as usize,
         }
     }
 

@@ -13,11 +13,15 @@ use crate::failure::Failure;
 use crate::table::{self, Row};
 use crate::worker::State;
 
-/// An input that takes longer hangs.
+/// An input that takes more of a processor's time hangs.
 const LONGEST: Duration = Duration::from_secs(10);
+/// So does one that waits longer for whatever it is: longer than any machine keeps a process waiting.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// A target that failed so often is left alone.
 const MOST_FAILURES: usize = 5;
 const POLL: Duration = Duration::from_millis(20);
+/// How Linux counts the time of processes for others, whatever it counts by itself.
+const TICKS_PER_SECOND: u64 = 100;
 
 /// Whether all properties held.
 pub fn run(arguments: &Arguments) -> Result<bool, String> {
@@ -103,33 +107,38 @@ impl<'a> Watch<'a> {
             .spawn()
             .map_err(told)?;
         let outcome = self.watch(&mut child, &state).map_err(told)?;
-        let state = State::read(&state);
+        let printed = || std::fs::read_to_string(&output).unwrap_or_default();
+        let Some(state) = State::read(&state) else {
+            return Err(format!("{}: the seeds cannot be made: {outcome}\n{}", self.target.name, printed()));
+        };
         self.row.add(&state);
         if state.is_finished {
             return Ok(None);
         }
         self.row.next = state.index + 1;
-        let printed = std::fs::read_to_string(&output).unwrap_or_default();
-        Ok(Some((state.index, format!("{outcome}\n{}", printed.trim()))))
+        Ok(Some((state.index, format!("{outcome}\n{}", printed().trim()))))
     }
 
     /// Waits for the end of the process, or ends it where it hangs. How it ended.
     fn watch(&self, child: &mut Child, state: &File) -> std::io::Result<String> {
-        let mut last = (u64::MAX, Instant::now());
         let mut shown = Instant::now();
+        // The input in work, and when it was first seen: by the clock and by the processor.
+        let mut last = (None, Instant::now(), Duration::ZERO);
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(format!("ended with {status}"));
             }
-            let now = State::read(state);
-            if now.index != last.0 {
-                last = (now.index, Instant::now());
-            } else if last.1.elapsed() > LONGEST {
-                child.kill()?;
-                child.wait()?;
-                return Ok(format!("took more than {} seconds", LONGEST.as_secs()));
+            if let Some(now) = State::read(state) {
+                let worked = processor_time(child.id());
+                if last.0 != Some(now.index) {
+                    last = (Some(now.index), Instant::now(), worked);
+                } else if worked.saturating_sub(last.2) > LONGEST || last.1.elapsed() > LONGEST_WAIT {
+                    child.kill()?;
+                    child.wait()?;
+                    return Ok(format!("takes more than {} seconds", LONGEST.as_secs()));
+                }
+                self.show(&now, &mut shown);
             }
-            self.show(&now, &mut shown);
             std::thread::sleep(POLL);
         }
     }
@@ -148,4 +157,15 @@ impl<'a> Watch<'a> {
         _ = write!(stderr, "{start}{}: {done} inputs, {rate:.0}/s{end}", self.target.name);
         _ = stderr.flush();
     }
+}
+
+/// What a process has used of the processors, where the system tells.
+fn processor_time(process: u32) -> Duration {
+    let ticks = || {
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // Behind the name, which may hold anything, stand state and parent; user's and system's time come twelfth.
+        let (_, fields) = status.rsplit_once(')')?;
+        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().ok()).sum::<Option<u64>>()
+    };
+    Duration::from_millis(ticks().unwrap_or(0) * 1000 / TICKS_PER_SECOND)
 }

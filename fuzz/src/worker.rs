@@ -42,21 +42,14 @@ impl State {
         file.write_all_at(&numbers.map(u64::to_le_bytes).concat(), 0).expect("the state can be written");
     }
 
-    pub fn read(file: &File) -> State {
+    /// `None` as long as the worker makes its seeds.
+    pub fn read(file: &File) -> Option<State> {
         let mut bytes = [0; 48];
-        if file.read_exact_at(&mut bytes, 0).is_err() {
-            return State::default();
-        }
+        file.read_exact_at(&mut bytes, 0).ok()?;
         let (numbers, _) = bytes.as_chunks::<8>();
-        let number = |at: usize| numbers.get(at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        State {
-            index: number(0),
-            done: number(1),
-            accepted: number(2),
-            slowest_micros: number(3),
-            slowest: number(4),
-            is_finished: number(5) == 1,
-        }
+        let [index, done, accepted, slowest_micros, slowest, is_finished] =
+            numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect::<Vec<_>>().try_into().ok()?;
+        Some(State { index, done, accepted, slowest_micros, slowest, is_finished: is_finished == 1 })
     }
 }
 

@@ -29,7 +29,7 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(bytes.len());
     match random.below(8) {
-        0 => bytes.insert(at, random.next() as u8),
+        0 => bytes.insert(at, random.number() as u8),
         1 => bytes.truncate(at),
         2 => {
             let piece = slice(bytes, random).to_vec();
@@ -51,7 +51,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
         }
         _ => match bytes.get_mut(at) {
             Some(byte) => *byte ^= 1 << random.below(8),
-            None => bytes.push(random.next() as u8),
+            None => bytes.push(random.number() as u8),
         },
     }
 }

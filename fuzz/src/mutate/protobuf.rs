@@ -101,8 +101,8 @@ fn varint(number: u64, random: &mut Random) -> u64 {
 
 fn payload(random: &mut Random) -> Payload {
     match random.below(5) {
-        0 => Payload::Fixed32((random.next() as u32).to_le_bytes()),
-        1 => Payload::Fixed64(random.next().to_le_bytes()),
+        0 => Payload::Fixed32((random.number() as u32).to_le_bytes()),
+        1 => Payload::Fixed64(random.number().to_le_bytes()),
         2 => Payload::Bytes(WORDS[random.below(WORDS.len())].into()),
         3 => Payload::Bytes(vec![0; random.below(64)]),
         _ => Payload::Varint(EDGES[random.below(EDGES.len())]),

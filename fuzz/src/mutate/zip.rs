@@ -40,7 +40,7 @@ fn spoil_headers(file: &mut [u8], random: &mut Random) {
         .collect();
     if let Some(start) = random.choose(&headers) {
         let at = start + random.below(46);
-        file[at] = [0, 1, 8, 0xff, random.next() as u8][random.below(5)];
+        file[at] = [0, 1, 8, 0xff, random.number() as u8][random.below(5)];
     }
 }
 

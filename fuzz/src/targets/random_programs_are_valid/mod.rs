@@ -42,7 +42,7 @@ pub static TARGET: Target = Target {
 fn fresh(random: &mut Random) -> Vec<u8> {
     let most = if random.once_in(8) { 256 } else { 48 };
     let length = 8 + random.below(most);
-    (0..length).map(|_| random.next() as u8).collect()
+    (0..length).map(|_| random.number() as u8).collect()
 }
 
 fn check(input: &[u8]) -> Verdict {

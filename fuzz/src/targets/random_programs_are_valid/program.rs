@@ -77,7 +77,7 @@ pub fn make(choices: &mut Choices<'_>, weights: SourceId) -> Program {
         let readers = read.and_then(|id| calls.readers.get(&type_of(maker.program.graph.tensor(*id)?)));
         let any = choices.below(calls.all.len());
         let index = match readers {
-            Some(readers) if any % 4 != 0 => readers[choices.below(readers.len())],
+            Some(readers) if !any.is_multiple_of(4) => readers[choices.below(readers.len())],
             _ => any,
         };
         maker.add(&calls.all[index], choices);
@@ -181,7 +181,7 @@ impl Maker {
     /// Now and then goes on in another module.
     fn enter_module(&mut self, choices: &mut Choices<'_>) {
         let choice = choices.next();
-        if choice % 4 != 0 {
+        if !choice.is_multiple_of(4) {
             return;
         }
         let path = ["block", "block.0", "block.1", "block.1.inner", "head"][usize::from(choice / 4) % 5];
