@@ -67,8 +67,7 @@ pub mod policy;
 mod python_repr;
 pub mod rules;
 mod selector;
-pub mod shapes;
-mod sidecar_file;
+pub mod sidecar_file;
 pub mod strategies;
 pub mod strategy_comparison;
 pub mod strip;
@@ -85,7 +84,6 @@ mod test_export;
 mod torch_scopes;
 pub mod tree_view;
 pub mod validate;
-mod value_types;
 pub mod weight_places;
 mod weights_from;
 
