@@ -181,7 +181,7 @@ impl Builder {
         }
         let origin = self.origin.clone();
         let node = Node { op, domain, inputs, outputs, attributes, origin, shared_by: Vec::new() };
-        crate::ir::infer(&mut self.ir, &node);
+        crate::ir::infer(&mut self.ir, self.opset, &node);
         if let Some(graph) = self.open.last_mut() {
             graph.nodes.push(node);
         }

@@ -258,7 +258,8 @@ impl<'p> Lowering<'p> {
         };
         self.builder.origin = self.origin_of(node);
         self.bind_outputs(graph, node, outputs)?;
-        if self.builder.nodes_from(first).iter().any(|node| shapes::contradict(&self.builder.ir, node)) {
+        let (ir, opset) = (&self.builder.ir, self.options.opset);
+        if self.builder.nodes_from(first).iter().any(|node| shapes::contradict(ir, opset, node)) {
             let reason = format!("shapes that contradict each other: {}", argument_text::shapes(graph, node));
             return Err(Error::Node { place: Box::new(self.place(node)), reason });
         }

@@ -12,6 +12,7 @@ use modelexport_graph::onnx::Origin;
 use modelexport_graph::{DType, Dim, Name, ScopeId};
 
 use crate::literal::Literal;
+use crate::shapes;
 
 /// Index into [`Ir::values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -251,29 +252,11 @@ pub fn model_shape(meta: &TensorMeta) -> Vec<Dim> {
     shape
 }
 
-/// Notes type and shape of the outputs of `node` where they follow from the operator alone.
-pub fn infer(ir: &mut Ir, node: &Node) {
+/// Notes types of the outputs of `node`, and the shapes of the most frequent operators: those with symbolic sizes as
+/// expressions, which values share. The shapes that are known here are those that the model declares.
+pub fn infer(ir: &mut Ir, opset: i64, node: &Node) {
     let Some(&output) = node.outputs.first() else { return };
     let input = |i: usize| node.inputs.get(i).copied().flatten();
-    let dtype_of = |ir: &Ir, i: usize| input(i).and_then(|value| ir.dtype(value));
-    let dtype = match &*node.op {
-        "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "And" | "Or" | "Xor" | "Not"
-        | "IsNaN" | "IsInf" => Some(DType::Bool),
-        "Shape" | "Size" | "NonZero" | "ArgMax" | "ArgMin" => Some(DType::I64),
-        "Cast" => match node.attribute("to") {
-            Some(Attr::Int(code)) => i32::try_from(*code).ok().and_then(DType::from_onnx_code),
-            _ => None,
-        },
-        "Where" => dtype_of(ir, 1),
-        "OneHot" => dtype_of(ir, 2),
-        "ConstantOfShape" => match node.attribute("value") {
-            Some(Attr::Tensor(literal)) => Some(literal.dtype),
-            _ => Some(DType::F32),
-        },
-        "If" | "Loop" | "Scan" | "Bernoulli" | "RandomNormal" | "RandomUniform" => None,
-        _ if node.domain.is_empty() => dtype_of(ir, 0),
-        _ => None,
-    };
     let shape = match &*node.op {
         "Cast" | "Neg" | "Abs" | "Exp" | "Log" | "Sqrt" | "Relu" | "Sigmoid" | "Tanh" | "Not"
         | "Identity" | "Softmax" | "LogSoftmax" | "Erf" | "Floor" | "Ceil" | "Round" | "Sin" | "Cos"
@@ -293,8 +276,7 @@ pub fn infer(ir: &mut Ir, node: &Node) {
         "Add" | "Sub" | "Mul" | "Div" | "Pow" | "And" | "Or" | "Xor" => with_scalar_shape(ir, node),
         _ => None,
     };
-    for (i, &id) in node.outputs.iter().enumerate() {
-        let dtype = if i > 0 && &*node.op == "TopK" { Some(DType::I64) } else { dtype };
+    for (&id, dtype) in node.outputs.iter().zip(shapes::element_types(ir, opset, node)) {
         if let Some(value) = ir.value_mut(id) {
             value.dtype = value.dtype.or(dtype);
         }

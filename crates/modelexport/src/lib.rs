@@ -71,7 +71,6 @@ pub mod policy;
 mod python_repr;
 pub mod rules;
 mod selector;
-mod shapes;
 mod sidecar_file;
 pub mod strategies;
 pub mod strategy_comparison;
@@ -89,7 +88,6 @@ mod test_export;
 mod torch_scopes;
 pub mod tree_view;
 pub mod validate;
-mod value_types;
 pub mod weight_places;
 mod weights_from;
 

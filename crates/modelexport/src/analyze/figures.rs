@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use modelexport_graph::onnx::{AttributeValue, Model, Node, Tensor};
 use modelexport_graph::{ModuleId, ModuleTree, Name};
+use modelexport_inference::{Cost, Sizes, walk};
 use serde::Serialize;
 
+use super::OperatorCounts;
 use super::weights::Owners;
-use super::{OperatorCounts, shapes};
 use crate::hierarchy;
 use crate::parameter_counts::{self, Amount, Counts};
-use crate::shapes::{Cost, Sizes};
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 use crate::tensors;
@@ -220,7 +220,7 @@ impl Collected {
 
     fn add_costs(&mut self, file: &TaggedFile, sizes: &Sizes) {
         let model: &Model = &file.model;
-        shapes::walk(model, sizes, &mut |typed| {
+        walk(model, sizes, &mut |typed| {
             let module = module_of(file, typed.node);
             let figures = self.of(module);
             let cost = figures.cost().plus(typed.cost);

@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use modelexport_graph::Name;
+use modelexport_inference::{Sizes, dimension_names};
 use serde::Serialize;
 
 use crate::Error;
 use crate::diagnosis::{Diagnosis, Facts};
-use crate::shapes::{self, Sizes};
 use crate::tagged_file::TaggedFile;
 use figures::Collected;
 
@@ -171,8 +171,7 @@ fn totals(file: &TaggedFile, collected: &Collected, scope: &rows::Scope<'_>) -> 
 pub fn check_sizes(file: &TaggedFile, sizes: &BTreeMap<String, u64>) -> Result<(), Error> {
     let graph = &file.model.graph;
     let values = [&graph.inputs, &graph.outputs, &graph.value_infos];
-    let known: BTreeSet<String> =
-        values.into_iter().flat_map(|infos| shapes::dimension_names(infos)).collect();
+    let known: BTreeSet<String> = values.into_iter().flat_map(|infos| dimension_names(infos)).collect();
     match sizes.keys().find(|name| !known.contains(*name)) {
         None => Ok(()),
         Some(name) => {
@@ -190,7 +189,7 @@ pub fn check_sizes(file: &TaggedFile, sizes: &BTreeMap<String, u64>) -> Result<(
 /// The named dimensions of the inputs with the sizes that they count as.
 fn named_sizes(file: &TaggedFile, options: &Options) -> BTreeMap<String, u64> {
     let mut sizes = options.sizes.clone();
-    for name in shapes::dimension_names(&file.model.graph.inputs) {
+    for name in dimension_names(&file.model.graph.inputs) {
         sizes.entry(name).or_insert(1);
     }
     sizes

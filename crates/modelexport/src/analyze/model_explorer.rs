@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use modelexport_graph::ModuleId;
 use modelexport_graph::onnx::ValueInfo;
+use modelexport_inference::{Sizes, Symbols, ValueType, walk};
 use serde::Serialize;
 
 use super::figures::module_of;
 use super::wiring::{GraphKind, Producer, WiredGraph, WiredNode, Wiring};
-use crate::shapes::{Sizes, TensorType, walk};
 use crate::tagged_file::TaggedFile;
 use crate::tagger::operator_name;
 
@@ -65,7 +65,7 @@ struct Metadata {
 /// The graphs of `file`: the main graph, those inside its nodes, and its functions.
 pub fn collection(file: &TaggedFile) -> Collection {
     let wiring = Wiring::new(&file.model);
-    let mut types: BTreeMap<String, TensorType> = BTreeMap::new();
+    let mut types: BTreeMap<String, ValueType> = BTreeMap::new();
     walk(&file.model, &Sizes::Unknown, &mut |typed| {
         for (name, known) in typed.node.outputs.iter().zip(&typed.outputs) {
             types.insert(name.to_string(), known.clone());
@@ -76,12 +76,7 @@ pub fn collection(file: &TaggedFile) -> Collection {
     Collection { label, graphs }
 }
 
-fn graph(
-    file: &TaggedFile,
-    wiring: &Wiring<'_>,
-    index: usize,
-    types: &BTreeMap<String, TensorType>,
-) -> Graph {
+fn graph(file: &TaggedFile, wiring: &Wiring<'_>, index: usize, types: &BTreeMap<String, ValueType>) -> Graph {
     let Some(wired) = wiring.graphs.get(index) else {
         return Graph { id: String::new(), nodes: Vec::new(), group_node_attributes: BTreeMap::new() };
     };
@@ -129,7 +124,7 @@ fn operation(
     at: usize,
     wired: &WiredNode<'_>,
     module: ModuleId,
-    types: &BTreeMap<String, TensorType>,
+    types: &BTreeMap<String, ValueType>,
 ) -> Node {
     let node = wired.node;
     let path = file.hierarchy.tree.get(module).map(|module| module.path.to_string()).unwrap_or_default();
@@ -151,8 +146,8 @@ fn operation(
     });
     let named = |(i, name): (usize, &modelexport_graph::Name)| {
         let mut attrs = vec![KeyValue { key: "tensor_name", value: name.to_string() }];
-        let shape = types.get(&**name).filter(|known| known.dims.is_some());
-        attrs.extend(shape.map(|known| KeyValue { key: "shape", value: type_text(known) }));
+        let known = types.get(&**name).map(ValueType::text).filter(|text| !text.is_empty());
+        attrs.extend(known.map(|value| KeyValue { key: "shape", value }));
         Metadata { id: i.to_string(), attrs }
     };
     Node {
@@ -167,21 +162,16 @@ fn operation(
     }
 }
 
-/// `float32[2, 8]`.
-fn type_text(known: &TensorType) -> String {
-    let dtype = known.dtype.map(|dtype| dtype.name()).unwrap_or_default();
-    format!("{dtype}{}", known.shape_text())
-}
-
 fn inputs(graph: &WiredGraph<'_>, index: usize) -> Vec<Node> {
-    let shape_of = |input: usize| {
-        let declared: Option<&&ValueInfo> = graph.declared.get(input);
-        declared.and_then(|value| value.value_type.as_deref()).map(TensorType::declared)
+    let mut symbols = Symbols::default();
+    let mut declared = |input: usize| {
+        let declared: &&ValueInfo = graph.declared.get(input)?;
+        Some(ValueType::declared(declared.value_type.as_deref()?, &mut symbols))
     };
     let inputs = graph.inputs.iter().enumerate().map(|(input, name)| {
         let mut attrs = vec![KeyValue { key: "tensor_name", value: name.to_string() }];
-        let known = shape_of(input).filter(|known| known.dims.is_some());
-        attrs.extend(known.map(|known| KeyValue { key: "shape", value: type_text(&known) }));
+        let known = declared(input).map(|known| known.text()).filter(|text| !text.is_empty());
+        attrs.extend(known.map(|value| KeyValue { key: "shape", value }));
         Node {
             id: input_id(index, input),
             label: name.to_string(),

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use modelexport_graph::{ModuleId, ModuleTree, Name};
+use modelexport_inference::Cost;
 use serde::Serialize;
 
 use super::figures::{Collected, Figures};
 use super::{By, Options};
 use crate::selector::depths;
-use crate::shapes::Cost;
 use crate::tagged_file::TaggedFile;
 
 /// One list, by what was asked for.

@@ -1,5 +1,7 @@
+use modelexport_inference::walk;
+
 use super::*;
-use crate::test_export::{fixture, fixtures};
+use crate::test_export::{self, fixture, fixtures};
 
 fn analysis(name: &str, options: &Options) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
@@ -158,4 +160,24 @@ fn a_file_without_tags_is_analysed_as_one_module() {
     assert_eq!((analysis.totals.coverage, modules(&analysis).len()), (0.0, 1));
     assert!(analysis.totals.figures.multiply_adds > 0);
     assert!(analysis.diagnosis.text.starts_with("no node records its module"), "{}", analysis.diagnosis.text);
+}
+
+/// What every fixture declares is what the operators give: a contradiction would be a fault of the inference.
+#[test]
+fn the_inference_never_contradicts_an_export() {
+    let mut known = (0u64, 0u64);
+    for name in test_export::fixtures() {
+        let model = test_export::model(&test_export::captured(&name));
+        walk(&model, &Sizes::Given(BTreeMap::new()), &mut |node| {
+            assert_eq!(
+                (&node.contradictions, &node.impossible),
+                (&vec![], &None),
+                "{name} {}",
+                node.node.name
+            );
+            known.0 += 1;
+            known.1 += u64::from(node.cost.unknown_activations == 0 && node.cost.unknown_multiply_adds == 0);
+        });
+    }
+    assert!(known.1 * 100 >= known.0 * 97, "{known:?}");
 }

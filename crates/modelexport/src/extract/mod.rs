@@ -12,11 +12,11 @@ use std::collections::{HashMap, HashSet};
 
 use modelexport_graph::onnx::{Graph, Model, Node, Type, ValueInfo};
 use modelexport_graph::{ModuleId, Name};
+use modelexport_inference::types_of_graphs;
 use modelexport_io::sidecar::Sidecar;
 
 use crate::cut::{Boundary, boundary, called_functions, for_each_read, rename_values, sparse_name};
 use crate::tagged_file::TaggedFile;
-use crate::value_types::ValueTypes;
 use naming::Naming;
 use part::Part;
 
@@ -63,7 +63,7 @@ struct Cut<'a> {
     part: Part<'a>,
     modules: &'a [ModuleId],
     border: Boundary,
-    types: ValueTypes,
+    types: modelexport_graph::hash::HashMap<Name, Type>,
     /// The nodes that make values which the part sees, outer graphs included.
     makers: HashMap<&'a Name, &'a Node>,
     /// The nodes inside and outside that read a value.
@@ -88,12 +88,10 @@ impl<'a> Cut<'a> {
             });
         }
         border.inputs.sort_by_key(|input| !own.contains(input));
-        let mut types = None;
-        for graph in part.outer.iter().copied().chain([part.graph]) {
-            types = Some(ValueTypes::of(graph, &file.model, types.as_ref()));
-        }
+        let graphs: Vec<&Graph> = part.outer.iter().copied().chain([part.graph]).collect();
+        let types = types_of_graphs(&file.model, &graphs);
         let mut makers = HashMap::new();
-        for graph in part.outer.iter().copied().chain([part.graph]) {
+        for graph in graphs {
             for node in &graph.nodes {
                 makers.extend(node.outputs.iter().map(|output| (output, node)));
             }
@@ -112,7 +110,6 @@ impl<'a> Cut<'a> {
         }
         let infos = part.graph.value_infos.iter().chain(&part.graph.outputs).chain(&part.graph.inputs);
         let declared = infos.map(|info| (&info.name, info)).collect();
-        let types = types.unwrap_or_default();
         Ok(Cut { file, part, modules, border, types, makers, readers, declared })
     }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use modelexport_graph::Name;
 use modelexport_graph::onnx::{Graph, Node, OpsetImport, Tensor, TensorData, ValueInfo};
+use modelexport_inference::{Sizes, Symbols, ValueType, walk};
 use modelexport_io::external_data::{self, Checker};
 
 use super::finding::{Findings, Group, Severity, place_of};
 use crate::checksums::Checksums;
-use crate::shapes::{self, Sizes, TensorType};
 use crate::tagged_file::TaggedFile;
 use crate::tensors;
 
@@ -169,16 +169,13 @@ impl Graphs<'_> {
 
 /// What the file declares against what operators and weights give.
 fn types(file: &TaggedFile, findings: &mut Findings) {
-    let weights: HashMap<&Name, TensorType> = file
-        .model
-        .graph
-        .initializers
-        .iter()
-        .map(|tensor| (&tensor.name, TensorType::of_tensor(tensor)))
-        .collect();
     let graph = &file.model.graph;
+    let weights: HashMap<&Name, ValueType> =
+        graph.initializers.iter().map(|tensor| (&tensor.name, ValueType::of_tensor(tensor))).collect();
     let declared = graph.inputs.iter().chain(&graph.value_infos);
-    let declared_type = |value: &ValueInfo| value.value_type.as_deref().map(TensorType::declared);
+    let mut symbols = Symbols::default();
+    let mut declared_type =
+        |value: &ValueInfo| Some(ValueType::declared(value.value_type.as_deref()?, &mut symbols));
     for value in declared {
         if let (Some(weight), Some(declared)) = (weights.get(&value.name), declared_type(value))
             && let Some(words) = declared.contradiction(weight)
@@ -188,12 +185,14 @@ fn types(file: &TaggedFile, findings: &mut Findings) {
             findings.add(Group::Structure, "type", Severity::Error, place, message);
         }
     }
-    shapes::walk(&file.model, &Sizes::Unknown, &mut |typed| {
-        for (name, words) in &typed.contradictions {
-            let message =
-                format!("{name:?}: the graph declares {words} of what {} gives", typed.node.op_type);
-            let place = place_of(typed.node);
-            findings.add(Group::Structure, "type", Severity::Error, place, message);
+    walk(&file.model, &Sizes::Unknown, &mut |typed| {
+        let operator = &typed.node.op_type;
+        let contradictions = typed.contradictions.iter();
+        let messages = contradictions
+            .map(|(name, words)| format!("{name:?}: the graph declares {words} of what {operator} gives"))
+            .chain(typed.impossible.iter().map(|reason| format!("{operator}: {reason}")));
+        for message in messages {
+            findings.add(Group::Structure, "type", Severity::Error, place_of(typed.node), message);
         }
     });
 }

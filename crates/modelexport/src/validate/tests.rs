@@ -79,7 +79,7 @@ fn the_names_used_here_are_those_of_the_fixture() {
 #[test]
 fn faults_of_the_graph_are_found() {
     type Change = fn(&mut Model);
-    let cases: [(&str, &str, Change); 8] = [
+    let cases: [(&str, &str, Change); 9] = [
         ("undefined-value", "node /encoder/layer.0/attention/self/Softmax", |model| {
             node(model, MIDDLE).inputs[0] = "nowhere".into();
         }),
@@ -109,6 +109,9 @@ fn faults_of_the_graph_are_found() {
                 panic!("no shape")
             };
             dims[0].value = DimensionValue::Static(77);
+        }),
+        ("type", "node /encoder/layer.0/attention/self/query/MatMul", |model| {
+            node(model, READER).inputs.swap(0, 1);
         }),
         ("external-data", "weight encoder.layer.0.attention.self.query.bias", |model| {
             let bias = "encoder.layer.0.attention.self.query.bias";

@@ -1,13 +1,15 @@
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use modelexport_graph::DType;
 use modelexport_graph::onnx::{
     Attribute, AttributeValue, Dimension, DimensionValue, Graph, Model, Node, Tensor, TensorData, Type,
     TypeKind, ValueInfo,
 };
+use modelexport_graph::{DType, Name};
 
 use super::*;
+
+mod values;
 
 fn value(name: &str, dims: &[i64]) -> ValueInfo {
     let dims =
@@ -22,29 +24,38 @@ fn integers(name: &str, values: &[i64]) -> Tensor {
     Tensor { name: name.into(), data_type: 7, dims: vec![values.len() as i64], data, ..Tensor::default() }
 }
 
-/// Types of the outputs of one node, in words, and its multiply-adds.
+fn named(names: &[&str]) -> Vec<Name> {
+    names.iter().map(|name| Name::from(*name)).collect()
+}
+
+fn node(op_type: &str, inputs: &[&str], outputs: &[&str], attributes: &[(&str, AttributeValue)]) -> Node {
+    let attribute = |(name, value): &(&str, AttributeValue)| Attribute {
+        name: (*name).into(),
+        value: value.clone(),
+        ..Attribute::default()
+    };
+    Node {
+        op_type: op_type.into(),
+        inputs: named(inputs),
+        outputs: named(outputs),
+        attributes: attributes.iter().map(attribute).collect(),
+        ..Node::default()
+    }
+}
+
+/// Shapes of the outputs of one node in words, its multiply-adds, and why it cannot be.
 fn typed(
     op_type: &str,
     inputs: &[(&str, &[i64])],
     contents: &[(&str, &[i64])],
     attributes: &[(&str, AttributeValue)],
     outputs: usize,
-) -> (Vec<String>, Option<u64>) {
-    let names = inputs.iter().chain(contents).map(|(name, _)| (*name).into());
-    let node = Node {
-        op_type: op_type.into(),
-        inputs: names.collect(),
-        outputs: (0..outputs).map(|i| format!("y{i}").into()).collect(),
-        attributes: attributes
-            .iter()
-            .map(|(name, value)| Attribute {
-                name: (*name).into(),
-                value: value.clone(),
-                ..Attribute::default()
-            })
-            .collect(),
-        ..Node::default()
-    };
+) -> (Vec<String>, Option<u64>, Option<String>) {
+    let names: Vec<&str> = inputs.iter().chain(contents).map(|(name, _)| *name).collect();
+    let given: Vec<String> = (0..outputs).map(|i| format!("y{i}")).collect();
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let (domain, op_type) = op_type.split_once(':').unwrap_or(("", op_type));
+    let node = Node { domain: domain.into(), ..node(op_type, &names, &given, attributes) };
     let graph = Graph {
         nodes: vec![node],
         inputs: inputs.iter().map(|(name, dims)| value(name, dims)).collect(),
@@ -52,10 +63,11 @@ fn typed(
         ..Graph::default()
     };
     let model = Model { graph, ..Model::default() };
-    let mut result = (Vec::new(), None);
+    let mut result = (Vec::new(), None, None);
     walk(&model, &Sizes::Unknown, &mut |node| {
-        result.0 = node.outputs.iter().map(TensorType::shape_text).collect();
+        result.0 = node.outputs.iter().map(ValueType::shape_text).collect();
         result.1 = (node.cost.unknown_multiply_adds == 0).then_some(node.cost.multiply_adds);
+        result.2 = node.impossible.clone();
     });
     result
 }
@@ -142,18 +154,8 @@ fn shapes_are_those_of_onnx() {
 #[test]
 fn quantised_types_are_those_that_the_node_states() {
     let of = |op_type: &str, inputs: &[&str], stated: Option<DType>| {
-        let code = stated.and_then(DType::onnx_code).map(|code| Attribute {
-            name: "output_dtype".into(),
-            value: int(code.into()),
-            ..Attribute::default()
-        });
-        let node = Node {
-            op_type: op_type.into(),
-            inputs: inputs.iter().map(|name| (*name).into()).collect(),
-            outputs: vec!["y".into()],
-            attributes: code.into_iter().collect(),
-            ..Node::default()
-        };
+        let code = stated.and_then(DType::onnx_code).map(|code| ("output_dtype", int(code.into())));
+        let node = node(op_type, inputs, &["y"], code.as_slice());
         let inputs = [value("x", &[4]), value("scale", &[])].to_vec();
         let initializers = vec![Tensor { data_type: 3, ..integers("zero", &[]) }];
         let graph = Graph { nodes: vec![node], inputs, initializers, ..Graph::default() };
@@ -198,27 +200,92 @@ fn multiply_adds_are_counted_where_shapes_are_known() {
     assert_eq!(count("MatMul", &[x], &[]), None);
 }
 
+/// Sizes counted by hand, as for ONNX's own operators.
+#[test]
+fn fused_operators_have_costs() {
+    let count = |op_type: &str, inputs: &[(&str, &[i64])], attributes: &[(&str, AttributeValue)]| {
+        typed(&format!("com.microsoft:{op_type}"), inputs, &[], attributes, 1).1
+    };
+    let q: (&str, &[i64]) = ("q", &[2, 3, 32]);
+    let kv: &[i64] = &[2, 5, 32];
+    let heads = [("num_heads", int(4))];
+    assert_eq!(count("MultiHeadAttention", &[q, ("k", kv), ("v", kv)], &heads), Some(2 * 4 * 3 * 5 * 16));
+    let group = [("num_heads", int(4)), ("kv_num_heads", int(2))];
+    let kv: &[i64] = &[2, 3, 16];
+    assert_eq!(count("GroupQueryAttention", &[q, ("k", kv), ("v", kv)], &group), Some(2 * 4 * 3 * 3 * 16));
+    let projected = Some(2 * 3 * 32 * 96 + 2 * 4 * 3 * 3 * 16);
+    assert_eq!(count("Attention", &[q, ("w", &[32, 96])], &heads), projected);
+    assert_eq!(count("FusedMatMul", &[q, ("w", &[8, 32])], &[("transB", int(1))]), Some(2 * 3 * 8 * 32));
+    assert_eq!(count("MatMulNBits", &[q], &[("K", int(32)), ("N", int(7))]), Some(2 * 3 * 7 * 32));
+    assert_eq!(count("BiasGelu", &[q], &[]), Some(0));
+    assert_eq!(count("SparseAttention", &[q], &group), None);
+}
+
+/// Operations that onnxruntime refuses, too.
+#[test]
+fn operations_that_cannot_be_are_refused() {
+    let reason = |op_type: &str,
+                  inputs: &[(&str, &[i64])],
+                  contents: &[(&str, &[i64])],
+                  attributes: &[(&str, AttributeValue)]| {
+        typed(op_type, inputs, contents, attributes, 1).2.unwrap_or_default()
+    };
+    let a: (&str, &[i64]) = ("a", &[2, 3]);
+    let b: (&str, &[i64]) = ("b", &[4, 5]);
+    assert_eq!(reason("Add", &[a, b], &[], &[]), "operands of shape [2, 3] and [4, 5] do not broadcast");
+    assert_eq!(reason("Add", &[a, ("b", &[3])], &[], &[]), "");
+    assert_eq!(reason("MatMul", &[a, b], &[], &[]), "inner sizes of the product are 3 and 4");
+    assert_eq!(reason("MatMul", &[a, ("b", &[])], &[], &[]), "a single number is no matrix");
+    assert_eq!(
+        reason("MatMul", &[("a", &[2, 6, 7]), ("b", &[3, 7, 8])], &[], &[]),
+        "batches of matrices of shape [2, 6, 7] and [3, 7, 8] do not broadcast"
+    );
+    assert_eq!(reason("Gemm", &[a, b], &[], &[]), "inner sizes of the product are 3 and 4");
+    assert_eq!(reason("Gemm", &[a, ("b", &[3])], &[], &[]), "a tensor of rank 1 is no matrix");
+    let along = |axis| [("axis", int(axis))];
+    assert_eq!(
+        reason("Concat", &[a, b], &[], &along(0)),
+        "sizes of parts that are joined along another axis are 3 and 5"
+    );
+    assert_eq!(reason("Concat", &[a, ("b", &[4, 3])], &[], &along(-2)), "");
+    assert_eq!(reason("Concat", &[a, ("b", &[4])], &[], &along(0)), "parts of rank 2 and 1 are joined");
+    assert_eq!(
+        reason("Reshape", &[a], &[("s", &[4, 2])], &[]),
+        "shape [2, 3] has not as many elements as shape [4, 2]"
+    );
+    let image: (&str, &[i64]) = ("x", &[1, 3, 8, 8]);
+    let channels = "channels of the image and of the kernels are 3 and 4";
+    assert_eq!(reason("Conv", &[image, ("w", &[6, 4, 3, 3])], &[], &[]), channels);
+    assert_eq!(reason("ConvTranspose", &[image, ("w", &[4, 6, 3, 3])], &[], &[]), channels);
+    assert_eq!(
+        reason("Conv", &[image, ("w", &[6, 3, 3])], &[], &[]),
+        "an image of rank 4 and kernels of rank 3"
+    );
+    assert_eq!(
+        reason("Transpose", &[a], &[], &[("perm", ints(&[0, 1, 2]))]),
+        "2 axes are put into an order of 3"
+    );
+    assert_eq!(reason("Squeeze", &[a], &[("axes", &[1])], &[]), "an axis of size 3 cannot be squeezed");
+    assert_eq!(reason("Expand", &[a], &[("s", &[2, 4])], &[]), "shape [2, 3] cannot be expanded to [2, 4]");
+    assert_eq!(
+        reason("Split", &[a], &[("s", &[1, 3])], &along(1)),
+        "the size that is split and the sum of its parts are 3 and 4"
+    );
+}
+
 #[test]
 fn sizes_computed_in_the_graph_are_followed() {
-    let node = |op_type: &str, inputs: &[&str], output: &str| Node {
-        op_type: op_type.into(),
-        inputs: inputs.iter().map(|name| (*name).into()).collect(),
-        outputs: vec![output.into()],
-        ..Node::default()
-    };
     let mut batch = value("x", &[0, 6]);
     let declared = batch.value_type.as_mut().map(Arc::make_mut);
     if let Some(Type { kind: TypeKind::Tensor { shape: Some(dims), .. }, .. }) = declared {
         dims[0].value = DimensionValue::Named("batch".into());
     }
-    let mut concat = node("Concat", &["first", "tail"], "target");
-    concat.attributes.push(Attribute { name: "axis".into(), value: int(0), ..Attribute::default() });
     let graph = Graph {
         nodes: vec![
-            node("Shape", &["x"], "shape"),
-            node("Gather", &["shape", "zero"], "first"),
-            concat,
-            node("Reshape", &["x", "target"], "y"),
+            node("Shape", &["x"], &["shape"], &[]),
+            node("Gather", &["shape", "zero"], &["first"], &[]),
+            node("Concat", &["first", "tail"], &["target"], &[("axis", int(0))]),
+            node("Reshape", &["x", "target"], &["y"], &[]),
         ],
         inputs: vec![batch],
         initializers: vec![integers("zero", &[0]), integers("tail", &[2, 3])],
@@ -232,24 +299,5 @@ fn sizes_computed_in_the_graph_are_followed() {
     };
     assert_eq!(last(&Sizes::Given([("batch".to_owned(), 5)].into())), "[5, 2, 3]");
     assert_eq!(last(&Sizes::Given(BTreeMap::new())), "[1, 2, 3]");
-    assert_eq!(last(&Sizes::Unknown), "[?, ?, ?]");
-}
-
-/// What every fixture declares is what the operators give: a contradiction would be a fault of the inference.
-#[test]
-fn the_inference_never_contradicts_an_export() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
-    let mut known = (0u64, 0u64);
-    for fixture in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("model.pt2")) {
-        if !fixture.is_file() {
-            continue;
-        }
-        let model = crate::test_export::model(&fixture);
-        walk(&model, &Sizes::Given(BTreeMap::new()), &mut |node| {
-            assert_eq!(node.contradictions, [], "{} {}", fixture.display(), node.node.name);
-            known.0 += 1;
-            known.1 += u64::from(node.cost.unknown_activations == 0 && node.cost.unknown_multiply_adds == 0);
-        });
-    }
-    assert!(known.1 * 100 >= known.0 * 97, "{known:?}");
+    assert_eq!(last(&Sizes::Unknown), "[?, 2, 3]");
 }
