@@ -57,6 +57,7 @@ def export(
     strict: bool = False,
     source_info: bool = False,
     keep_batch_norm: bool = False,
+    fuse: str = "standard",
     dynamic_axes: Mapping[str, Any] | None = None,
     export_params: bool = True,
     export_modules_as_functions: "bool | Iterable[type[torch.nn.Module] | str]" = False,
@@ -94,6 +95,8 @@ def export(
         strict: passed to `torch.export`.
         source_info: also write the Python stack trace of each node, which names local files.
         keep_batch_norm: leave batch norms of a convolution nodes of their own, instead of folding them into its weights.
+        fuse: `standard` (the default): normalization, activation and rotary embedding that the model spells out become
+            the operators that standard ONNX has for them at this opset (docs/fusions.md); `none`: they stay spelled out.
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
         export_modules_as_functions: classes whose modules become ONNX local functions, or selectors of modules
@@ -119,6 +122,7 @@ def export(
         "embed": embed if isinstance(embed, str) else ",".join(embed) or "none",
         "source_info": bool(source_info),
         "keep_batch_norm": bool(keep_batch_norm),
+        "fuse": fuse,
         "input_names": _names("input_names", input_names),
         "output_names": _names("output_names", output_names),
         "dimension_names": [],

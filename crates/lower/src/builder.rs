@@ -29,6 +29,11 @@ impl Builder {
         Builder { ir: Ir::default(), opset, origin, open: vec![Graph::default()] }
     }
 
+    /// Adds nodes to a graph that exists: they go to graphs that are opened, and their values to `ir`.
+    pub fn within(ir: Ir, opset: i64) -> Builder {
+        Builder { ir, ..Builder::new(opset) }
+    }
+
     /// Makes room for a graph of about so many nodes with one result each. Half as much again costs nothing, as memory
     /// that is not used is never touched, and a long list that grows is copied as a whole.
     pub fn reserve(&mut self, nodes: usize) {

@@ -1,0 +1,30 @@
+//! Patterns of nodes that spell out one operator of standard ONNX become that operator. They are found by their
+//! structure; each pattern is a file that says in its header what it looks for, and on what conditions.
+//!
+//! A pattern is found only if nothing else reads what is made inside of it, so that no work is done twice.
+//!
+//! Origin of the new nodes: the lowest common ancestor of the nodes that they stand for, which is a module itself where
+//! the pattern is all of its work. The modules of all these nodes are named among those that the new node stands for.
+
+mod division;
+mod rewrite;
+mod rms_norm;
+mod search;
+mod table;
+
+use modelexport_graph::Scopes;
+
+use crate::ir::Ir;
+use crate::{Fuse, Options};
+use rewrite::Pattern;
+
+/// Of two patterns that end with the same node, the first is preferred.
+const PATTERNS: &[Pattern] = &[rms_norm::PATTERN, division::PATTERN];
+
+/// True if a pattern was found.
+pub fn run(ir: &mut Ir, scopes: &Scopes, options: &Options) -> bool {
+    match options.fuse {
+        Fuse::None => false,
+        Fuse::Standard => rewrite::run(ir, scopes, options.opset, PATTERNS),
+    }
+}
