@@ -6,6 +6,7 @@
 //! Origin of the new nodes: the lowest common ancestor of the nodes that they stand for, which is a module itself where
 //! the pattern is all of its work. The modules of all these nodes are named among those that the new node stands for.
 
+mod attention;
 mod division;
 mod rewrite;
 mod rms_norm;
@@ -25,6 +26,10 @@ const PATTERNS: &[Pattern] = &[rms_norm::PATTERN, division::PATTERN];
 pub fn run(ir: &mut Ir, scopes: &Scopes, options: &Options) -> bool {
     match options.fuse {
         Fuse::None => false,
-        Fuse::Standard => rewrite::run(ir, scopes, options.opset, PATTERNS),
+        Fuse::Standard => {
+            let run = |ir: &mut Ir, patterns| rewrite::run(ir, scopes, options.opset, patterns);
+            let changed = run(ir, PATTERNS);
+            attention::STEPS.into_iter().fold(changed, |changed, step| run(ir, step) | changed)
+        }
     }
 }

@@ -1,0 +1,176 @@
+//! Masks that onnxruntime's `Attention` takes as PyTorch does.
+//!
+//! The kernel wants the mask of every row. It gives zeros for a row that is masked altogether, where the softmax of
+//! numbers that are the lowest one, or close to it, has equal weights: there the lowest number becomes the next one.
+//! Minus infinity throughout a row gives NaN in PyTorch and zeros here.
+
+use modelexport_graph::{DType, Dim};
+
+use crate::attrs;
+use crate::builder::Builder;
+use crate::ir::ValueId;
+use crate::passes::fusion::search::{Search, input};
+
+/// Batch, heads, rows and columns.
+pub type Sizes = [Dim; 4];
+
+pub struct Mask {
+    form: Form,
+    /// The mask has one row for all.
+    is_one_row: bool,
+}
+
+enum Form {
+    AsItIs(ValueId),
+    /// A mask of `true` where nothing is seen.
+    Hidden(ValueId),
+    /// One number where the condition holds, and another one where it does not.
+    Chosen {
+        condition: ValueId,
+        then: f64,
+        otherwise: f64,
+        dtype: DType,
+    },
+    /// A product with a number.
+    Scaled {
+        from: ValueId,
+        factor: f64,
+    },
+}
+
+impl Mask {
+    /// A mask that is added to the scores.
+    pub fn added(search: &Search<'_>, mask: ValueId, sizes: &Sizes, dtype: DType) -> Option<Mask> {
+        let is_one_row = fits(search, mask, sizes)?;
+        if search.dtype(mask) != Some(dtype) {
+            return None;
+        }
+        let lowest = lowest(dtype);
+        let raise = |number: f64| if number == lowest { almost_lowest(dtype) } else { number };
+        let chosen = || {
+            let node = search.maker(mask).filter(|node| node.op == "Where" && node.domain.is_empty())?;
+            let (then, otherwise) = (search.number(input(node, 1)?)?, search.number(input(node, 2)?)?);
+            let is_low = then == lowest || otherwise == lowest;
+            let (then, otherwise) = (raise(then), raise(otherwise));
+            let changed = Form::Chosen { condition: input(node, 0)?, then, otherwise, dtype };
+            Some(if is_low { changed } else { Form::AsItIs(mask) })
+        };
+        let scaled = || {
+            let node = search.maker(mask).filter(|node| node.op == "Mul" && node.domain.is_empty())?;
+            let (from, factor) = search.with_number(node)?;
+            (factor == lowest).then(|| Form::Scaled { from, factor: almost_lowest(dtype) })
+        };
+        let is_seen = || rows_see(search, mask, |number| number > lowest).then_some(Form::AsItIs(mask));
+        let any = || {
+            let factor = f64::from(1.0_f32.next_down());
+            (dtype == DType::F32).then_some(Form::Scaled { from: mask, factor })
+        };
+        let form = is_seen().or_else(chosen).or_else(scaled).or_else(any)?;
+        Some(Mask { form, is_one_row })
+    }
+
+    /// A condition that gives the scores the number `fill`, where it holds (`hides`) or where it does not.
+    pub fn chosen(
+        search: &Search<'_>,
+        condition: ValueId,
+        fill: f64,
+        hides: bool,
+        sizes: &Sizes,
+        dtype: DType,
+    ) -> Option<Mask> {
+        let is_one_row = fits(search, condition, sizes)?;
+        let is_low = fill <= NO_WEIGHT && rows_see(search, condition, |number| (number != 0.0) != hides);
+        let form = if is_low || fill == f64::NEG_INFINITY {
+            if hides { Form::Hidden(condition) } else { Form::AsItIs(condition) }
+        } else if fill <= NO_SCORE && dtype == DType::F32 {
+            let fill = fill.max(almost_lowest(dtype));
+            let (then, otherwise) = if hides { (fill, 0.0) } else { (0.0, fill) };
+            Form::Chosen { condition, then, otherwise, dtype }
+        } else {
+            return None;
+        };
+        Some(Mask { form, is_one_row })
+    }
+
+    pub fn emit(self, builder: &mut Builder, sizes: &Sizes) -> ValueId {
+        let mask = match self.form {
+            Form::AsItIs(mask) => mask,
+            Form::Hidden(mask) => {
+                let seen = builder.emit("Not", &[mask], vec![]);
+                with_shape_of(builder, seen, mask)
+            }
+            Form::Chosen { condition, then, otherwise, dtype } => {
+                let (then, otherwise) =
+                    (builder.const_scalar(dtype, then), builder.const_scalar(dtype, otherwise));
+                let chosen = builder.emit("Where", &[condition, then, otherwise], vec![]);
+                with_shape_of(builder, chosen, condition)
+            }
+            Form::Scaled { from, factor } => {
+                let factor = builder.const_scalar(builder.dtype(from), factor);
+                let scaled = builder.emit("Mul", &[from, factor], vec![]);
+                with_shape_of(builder, scaled, from)
+            }
+        };
+        match &sizes[2] {
+            Dim::Static(rows) if self.is_one_row => repeat_rows(builder, mask, *rows),
+            _ => mask,
+        }
+    }
+}
+
+/// The mask's only row, `rows` times.
+pub fn repeat_rows(builder: &mut Builder, mask: ValueId, rows: i64) -> ValueId {
+    let Some(mut shape) = builder.shape(mask).map(<[Dim]>::to_vec) else { return mask };
+    let at = shape.len().saturating_sub(2);
+    let mut target = vec![1; shape.len()];
+    if let (Some(size), Some(count)) = (shape.get_mut(at), target.get_mut(at)) {
+        (*size, *count) = (Dim::Static(rows), rows);
+    }
+    let target = builder.const_ints(&target);
+    let repeated = builder.emit("Expand", &[mask, target], attrs![]);
+    builder.set_shape(repeated, shape);
+    repeated
+}
+
+fn with_shape_of(builder: &mut Builder, value: ValueId, other: ValueId) -> ValueId {
+    if let Some(shape) = builder.shape(other).map(<[Dim]>::to_vec) {
+        builder.set_shape(value, shape);
+    }
+    value
+}
+
+/// Whether the mask has one row for all (but there are more), if the kernel can take it at all.
+fn fits(search: &Search<'_>, mask: ValueId, sizes: &Sizes) -> Option<bool> {
+    let shape = search.shape(mask)?;
+    let [batch, heads, rows, columns] = sizes;
+    let outer = shape.len().checked_sub(2).filter(|outer| *outer <= 2)?;
+    let (outer, [mask_rows, mask_columns]) = shape.split_at_checked(outer)? else { return None };
+    let broadcast = outer.iter().rev().zip([heads, batch]).all(|(dim, size)| dim.is(1) || dim == size);
+    let is_one_row = mask_rows.is(1) && !rows.is(1);
+    let has_rows = mask_rows == rows || (is_one_row && rows.as_static().is_some());
+    (broadcast && has_rows && mask_columns == columns).then_some(is_one_row)
+}
+
+/// Whether `mask` is a constant in every row of which `sees` holds for an element.
+fn rows_see(search: &Search<'_>, mask: ValueId, sees: impl Fn(f64) -> bool) -> bool {
+    let Some(literal) = search.ir.literal(mask) else { return false };
+    let columns =
+        literal.dims.last().and_then(|&count| usize::try_from(count).ok()).filter(|&count| count > 0);
+    let (Some(columns), Some(numbers)) = (columns, literal.numbers()) else { return false };
+    numbers.chunks(columns).all(|row| row.iter().any(|number| sees(number.as_f64())))
+}
+
+/// A score with this number has no weight beside one without it.
+const NO_WEIGHT: f64 = -1e4;
+
+/// No score makes a difference to this number.
+const NO_SCORE: f64 = -1e30;
+
+fn lowest(dtype: DType) -> f64 {
+    if dtype == DType::F16 { -65504.0 } else { f64::from(f32::MIN) }
+}
+
+/// In `float16` a score that is added must not lead back to the lowest number.
+fn almost_lowest(dtype: DType) -> f64 {
+    if dtype == DType::F16 { -60000.0 } else { f64::from(f32::MIN.next_up()) }
+}
