@@ -5,7 +5,8 @@
 //! ```
 //!
 //! `heads` is `Transpose(Reshape(x))`, which may be followed by a rotary embedding. New keys and values that are read by
-//! others with their heads apart are outputs of the node.
+//! others with their heads apart are outputs of the node. A number that the queries are multiplied with is part of the
+//! scale.
 //!
 //! One row of queries whose heads share keys becomes a row for each head that shares them, so that the products are of
 //! matrices. That is faster in onnxruntime by a third. In `float16` its kernel is slow for heads side by side: there, and
@@ -14,10 +15,11 @@
 use modelexport_graph::{DType, Dim};
 
 use super::mask::repeat_rows;
+use super::scores::unscaled;
 use super::{Heads, permutation};
 use crate::attrs;
 use crate::builder::Builder;
-use crate::ir::{Attrs, Node, ValueId};
+use crate::ir::{Attr, Attrs, Node, ValueId};
 use crate::passes::fusion::rewrite::{Pattern, Write};
 use crate::passes::fusion::search::{Search, input};
 
@@ -48,15 +50,18 @@ fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     }
     let [batch, heads, rows, _] = &node.query;
     let (heads, size) = (heads.as_static()?, node.value[3].as_static()?);
-    if *search.shape(result)? != [batch.clone(), rows.clone(), Dim::Static(heads * size)] {
-        return None;
-    }
+    let side_by_side = [batch.clone(), rows.clone(), Dim::Static(heads * size)];
+    let other_shape =
+        if *search.shape(result)? == side_by_side { None } else { Some(plain_target(search, root)?) };
     let groups = heads.checked_div(node.key[1].as_static()?)?;
     let is_stacked = groups > 1 && rows.is(1) && !node.is_causal() && mask_has_one_head(search, &node);
     if node.dtype != DType::F32 && !is_stacked {
         return None;
     }
-    let query = flat(search, node.input(0)?)?;
+    let mut query = flat(search, node.input(0)?)?;
+    let (unscaled_query, scale) = unscaled(search, query.from);
+    query.from = unscaled_query;
+    let attributes = rescaled(&node.attributes, scale)?;
     let (key, value) = (node.input(1)?, node.input(2)?);
     if key == value {
         return None;
@@ -70,30 +75,50 @@ fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
         let query = query.emit(builder);
         let (key_heads, key_size, value_size) = (operands.0.heads, operands.0.size, operands.1.size);
         let (key, value) = (operands.0.emit(builder), operands.1.emit(builder));
-        let mut attributes = node.attributes.clone();
-        if !is_stacked {
-            attributes.extend(attrs![q_num_heads = heads, kv_num_heads = key_heads]);
-            let inputs =
-                [&[Some(query), Some(key), Some(value)], node.inputs.get(3..).unwrap_or_default()].concat();
-            let made = builder.emit_many("Attention", &inputs, attributes, 1 + exposed.len());
-            return [result].into_iter().chain(exposed).zip(made).collect();
-        }
-        let apart = |builder: &mut Builder, x, rows, size| {
-            let target = builder.const_ints(&[0, key_heads, rows, size]);
-            builder.emit("Reshape", &[x, target], vec![])
+        let mut attributes = attributes;
+        let mask = node.input(3);
+        let past = node.inputs.get(4..).unwrap_or_default();
+        let attention = |builder: &mut Builder, operands: [ValueId; 3], mask, attributes, count| {
+            let inputs = [&operands.map(Some)[..], &[mask], past].concat();
+            builder.emit_many("Attention", &inputs, attributes, count)
         };
-        let query = apart(builder, query, groups, key_size);
-        let (key, value) = (apart(builder, key, 1, key_size), apart(builder, value, 1, value_size));
-        let mask = node.input(3).map(|mask| repeat_rows(builder, mask, groups));
-        let inputs =
-            [&[Some(query), Some(key), Some(value), mask], node.inputs.get(4..).unwrap_or_default()].concat();
-        let made = builder.emit_many("Attention", &inputs, attributes, node.outputs.len());
-        let Some((&y, present)) = made.split_first() else { return Vec::new() };
-        let target = builder.const_ints(&[0, 1, heads * size]);
-        let y = builder.emit("Reshape", &[y, target], vec![]);
-        let present = if is_read { vec![key, value] } else { present.to_vec() };
-        [result].into_iter().chain(exposed).zip([y].into_iter().chain(present)).collect()
+        let (mut made, target) = if is_stacked {
+            let apart = |builder: &mut Builder, x, rows, size| {
+                let target = builder.const_ints(&[0, key_heads, rows, size]);
+                builder.emit("Reshape", &[x, target], vec![])
+            };
+            let query = apart(builder, query, groups, key_size);
+            let (key, value) = (apart(builder, key, 1, key_size), apart(builder, value, 1, value_size));
+            let mask = mask.map(|mask| repeat_rows(builder, mask, groups));
+            let mut made = attention(builder, [query, key, value], mask, attributes, node.outputs.len());
+            if is_read {
+                made.extend([key, value]);
+            }
+            (made, other_shape.or_else(|| Some(builder.const_ints(&[0, 1, heads * size]))))
+        } else {
+            attributes.extend(attrs![q_num_heads = heads, kv_num_heads = key_heads]);
+            (attention(builder, [query, key, value], mask, attributes, 1 + exposed.len()), other_shape)
+        };
+        if let (Some(y), Some(target)) = (made.first_mut(), target) {
+            *y = builder.emit("Reshape", &[*y, target], vec![]);
+        }
+        [result].into_iter().chain(exposed).zip(made).collect()
     }))
+}
+
+/// The shape that a `Reshape` gives, if it does not depend on the one that it gets.
+fn plain_target(search: &Search<'_>, reshape: &Node) -> Option<ValueId> {
+    let target = input(reshape, 1)?;
+    (!search.ir.literal(target)?.as_ints()?.contains(&0)).then_some(target)
+}
+
+/// `attributes` with a scale that is `factor` times as large.
+fn rescaled(attributes: &Attrs, factor: f64) -> Option<Attrs> {
+    let mut attributes = attributes.clone();
+    let scale = attributes.iter_mut().find(|(name, _)| name == "scale").map(|(_, value)| value)?;
+    let Attr::Float(old) = scale else { return None };
+    *scale = Attr::from(f64::from(*old) * factor);
+    (factor > 0.0).then_some(attributes)
 }
 
 fn mask_has_one_head(search: &Search<'_>, node: &Heads) -> bool {

@@ -9,12 +9,14 @@ use modelexport_graph::{DType, Dim};
 use crate::attrs;
 use crate::builder::Builder;
 use crate::ir::ValueId;
-use crate::passes::fusion::search::{Search, input};
+use crate::passes::fusion::search::{Search, input, is};
 
 /// Batch, heads, rows and columns.
 pub type Sizes = [Dim; 4];
 
 pub struct Mask {
+    /// A value of the shape that the form has.
+    mask: ValueId,
     form: Form,
     /// The mask has one row for all.
     is_one_row: bool,
@@ -24,11 +26,10 @@ enum Form {
     AsItIs(ValueId),
     /// A mask of `true` where nothing is seen.
     Hidden(ValueId),
-    /// One number where the condition holds, and another one where it does not.
+    /// One operand where the condition holds, and the other one where it does not.
     Chosen {
         condition: ValueId,
-        then: f64,
-        otherwise: f64,
+        operands: [Operand; 2],
         dtype: DType,
     },
     /// A product with a number.
@@ -36,6 +37,12 @@ enum Form {
         from: ValueId,
         factor: f64,
     },
+}
+
+#[derive(Clone, Copy)]
+enum Operand {
+    Number(f64),
+    Value(ValueId),
 }
 
 impl Mask {
@@ -46,17 +53,22 @@ impl Mask {
             return None;
         }
         let lowest = lowest(dtype);
-        let raise = |number: f64| if number == lowest { almost_lowest(dtype) } else { number };
+        let operand = |value: ValueId| match search.number(value) {
+            Some(number) if number == lowest => Operand::Number(almost_lowest(dtype)),
+            _ => Operand::Value(value),
+        };
         let chosen = || {
-            let node = search.maker(mask).filter(|node| node.op == "Where" && node.domain.is_empty())?;
-            let (then, otherwise) = (search.number(input(node, 1)?)?, search.number(input(node, 2)?)?);
-            let is_low = then == lowest || otherwise == lowest;
-            let (then, otherwise) = (raise(then), raise(otherwise));
-            let changed = Form::Chosen { condition: input(node, 0)?, then, otherwise, dtype };
-            Some(if is_low { changed } else { Form::AsItIs(mask) })
+            let node = search.maker(mask).filter(|node| is(node, "Where"))?;
+            let operands = [operand(input(node, 1)?), operand(input(node, 2)?)];
+            match operands {
+                [Operand::Value(then), Operand::Value(otherwise)] => (search.number(then).is_some()
+                    && search.number(otherwise).is_some())
+                .then_some(Form::AsItIs(mask)),
+                _ => Some(Form::Chosen { condition: input(node, 0)?, operands, dtype }),
+            }
         };
         let scaled = || {
-            let node = search.maker(mask).filter(|node| node.op == "Mul" && node.domain.is_empty())?;
+            let node = search.maker(mask).filter(|node| is(node, "Mul"))?;
             let (from, factor) = search.with_number(node)?;
             (factor == lowest).then(|| Form::Scaled { from, factor: almost_lowest(dtype) })
         };
@@ -66,7 +78,7 @@ impl Mask {
             (dtype == DType::F32).then_some(Form::Scaled { from: mask, factor })
         };
         let form = is_seen().or_else(chosen).or_else(scaled).or_else(any)?;
-        Some(Mask { form, is_one_row })
+        Some(Mask { mask, form, is_one_row })
     }
 
     /// A condition that gives the scores the number `fill`, where it holds (`hides`) or where it does not.
@@ -84,12 +96,12 @@ impl Mask {
             if hides { Form::Hidden(condition) } else { Form::AsItIs(condition) }
         } else if fill <= NO_SCORE && dtype == DType::F32 {
             let fill = fill.max(almost_lowest(dtype));
-            let (then, otherwise) = if hides { (fill, 0.0) } else { (0.0, fill) };
-            Form::Chosen { condition, then, otherwise, dtype }
+            let numbers = if hides { [fill, 0.0] } else { [0.0, fill] };
+            Form::Chosen { condition, operands: numbers.map(Operand::Number), dtype }
         } else {
             return None;
         };
-        Some(Mask { form, is_one_row })
+        Some(Mask { mask: condition, form, is_one_row })
     }
 
     pub fn emit(self, builder: &mut Builder, sizes: &Sizes) -> ValueId {
@@ -99,11 +111,13 @@ impl Mask {
                 let seen = builder.emit("Not", &[mask], vec![]);
                 with_shape_of(builder, seen, mask)
             }
-            Form::Chosen { condition, then, otherwise, dtype } => {
-                let (then, otherwise) =
-                    (builder.const_scalar(dtype, then), builder.const_scalar(dtype, otherwise));
+            Form::Chosen { condition, operands, dtype } => {
+                let [then, otherwise] = operands.map(|operand| match operand {
+                    Operand::Number(number) => builder.const_scalar(dtype, number),
+                    Operand::Value(value) => value,
+                });
                 let chosen = builder.emit("Where", &[condition, then, otherwise], vec![]);
-                with_shape_of(builder, chosen, condition)
+                with_shape_of(builder, chosen, self.mask)
             }
             Form::Scaled { from, factor } => {
                 let factor = builder.const_scalar(builder.dtype(from), factor);

@@ -15,6 +15,8 @@ mod heads;
 mod layout;
 mod mask;
 mod scores;
+#[cfg(test)]
+mod tests;
 
 use modelexport_graph::{DType, Dim};
 

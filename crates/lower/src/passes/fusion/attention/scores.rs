@@ -137,7 +137,7 @@ fn capped(search: &mut Search<'_>, value: ValueId) -> Option<Scores> {
 }
 
 /// What is multiplied with numbers to give `value`, and their product.
-fn unscaled(search: &mut Search<'_>, value: ValueId) -> (ValueId, f64) {
+pub(super) fn unscaled(search: &mut Search<'_>, value: ValueId) -> (ValueId, f64) {
     let (mut value, mut scale) = (value, 1.0);
     while let Some((inner, factor)) = search.attempt(|search| factor(search, value)) {
         (value, scale) = (inner, scale * factor);
