@@ -167,6 +167,23 @@ impl Builder {
         outputs
     }
 
+    /// The same as `node`, which has one output, of other inputs: its origin is that of `node`, not that of this builder.
+    /// The result has the type that it has there.
+    pub fn repeat(&mut self, node: &Node, inputs: Vec<Option<ValueId>>) -> ValueId {
+        let output = self.new_value();
+        if let Some(&old) = node.outputs.first()
+            && let Some(dtype) = self.ir.dtype(old)
+        {
+            self.set_dtype(output, dtype);
+        }
+        let copy = Node { inputs, outputs: vec![output], ..node.clone() };
+        crate::ir::infer(&mut self.ir, &copy);
+        if let Some(graph) = self.open.last_mut() {
+            graph.nodes.push(copy);
+        }
+        output
+    }
+
     /// A value that no node makes yet: inputs of subgraphs.
     pub fn new_value(&mut self) -> ValueId {
         self.ir.add_value(Value::default())

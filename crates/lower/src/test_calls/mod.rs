@@ -73,6 +73,11 @@ pub(crate) fn lowered_program_at(program: Program, opset: i64) -> String {
     text(program, opset)
 }
 
+/// The ONNX nodes that a program of hand-made parts becomes at an opset.
+pub(crate) fn lowered_program_at(program: Program, opset: i64) -> String {
+    text(program, opset)
+}
+
 /// The ONNX nodes that a call becomes.
 pub(crate) fn lowered_call(call: &str) -> String {
     at_opset(call, Options::default().opset)

@@ -21,3 +21,27 @@ fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     })?;
     Some(Box::new(move |builder: &mut Builder| vec![(result, builder.emit("Div", &[x, y], vec![]))]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::spelled::Spelled;
+
+    #[test]
+    fn a_product_with_a_reciprocal_divides() {
+        let mut p = Spelled::new();
+        let (x, y) = (p.input("x", &[2]), p.input("y", &[2]));
+        let inverse = p.unary("reciprocal", y);
+        let product = p.binary("mul", inverse, x);
+        assert_eq!(p.lowered(&[product], 20), "Div(x, y)");
+    }
+
+    #[test]
+    fn a_reciprocal_that_somebody_else_reads_stays() {
+        let mut p = Spelled::new();
+        let (x, y) = (p.input("x", &[2]), p.input("y", &[2]));
+        let inverse = p.unary("reciprocal", y);
+        let products = [p.binary("mul", inverse, x), p.binary("mul", inverse, y)];
+        let nodes = p.lowered(&products, 20);
+        assert!(nodes.contains("Reciprocal"), "{nodes}");
+    }
+}

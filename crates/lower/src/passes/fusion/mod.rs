@@ -8,9 +8,17 @@
 
 mod attention;
 mod division;
+mod gelu;
+mod layer_norm;
+mod normal;
+mod product;
 mod rewrite;
 mod rms_norm;
+mod rotary;
 mod search;
+#[cfg(test)]
+mod spelled;
+mod swish;
 mod table;
 
 use modelexport_graph::Scopes;
@@ -20,7 +28,14 @@ use crate::{Fuse, Options};
 use rewrite::Pattern;
 
 /// Of two patterns that end with the same node, the first is preferred.
-const PATTERNS: &[Pattern] = &[rms_norm::PATTERN, division::PATTERN];
+const PATTERNS: &[Pattern] = &[
+    layer_norm::PATTERN,
+    rms_norm::PATTERN,
+    rotary::PATTERN,
+    gelu::PATTERN,
+    swish::PATTERN,
+    division::PATTERN,
+];
 
 /// True if a pattern was found.
 pub fn run(ir: &mut Ir, scopes: &Scopes, options: &Options) -> bool {

@@ -70,14 +70,19 @@ impl Rewriter<'_> {
             if matches!(fates.get(at), Some(Fate::Goes)) {
                 continue;
             }
-            let Some((write, parts)) = self.find(&graph.nodes, at, number, builder) else { continue };
+            let Some((write, mut parts)) = self.find(graph, at, number, builder) else { continue };
             if fates.is_empty() {
                 fates.resize_with(graph.nodes.len(), || Fate::Stays);
             }
             let all = || parts.iter().filter_map(|&part| graph.nodes.get(part));
             let nodes = self.written(write, all(), builder);
+            // From the last one on, so that what is left is known when it is decided about what it reads.
+            parts.sort_unstable_by_key(|&part| std::cmp::Reverse(part));
             for &part in &parts {
-                if let Some(fate) = fates.get_mut(part) {
+                let Some((node, fate)) = graph.nodes.get(part).zip(fates.get_mut(part)) else { continue };
+                if part != at && node.outputs.iter().any(|output| self.needed.contains(output)) {
+                    self.needed.extend(node.inputs.iter().flatten());
+                } else {
                     *fate = Fate::Goes;
                 }
             }
@@ -100,16 +105,13 @@ impl Rewriter<'_> {
     }
 
     /// What takes the place of the pattern that ends with the node at `at`, and the places of its nodes.
-    fn find(&self, nodes: &[Node], at: usize, graph: u32, builder: &Builder) -> Option<(Write, Vec<usize>)> {
-        let root = nodes.get(at)?;
+    fn find(&self, graph: &Graph, at: usize, number: u32, builder: &Builder) -> Option<(Write, Vec<usize>)> {
+        let root = graph.nodes.get(at)?;
         let fits = |pattern: &&&Pattern| pattern.last.iter().any(|op| is(root, op));
         self.patterns.iter().filter(fits).find_map(|pattern| {
-            let mut search = Search::new(&builder.ir, builder.opset, nodes, graph, &self.table, at);
+            let mut search = Search::new(builder, graph, number, &self.table, at);
             let write = (pattern.find)(&mut search, root)?;
-            let parts = search.closed()?;
-            let is_needed = |node: &Node| node.outputs.iter().any(|output| self.needed.contains(output));
-            let mut inner = parts.iter().filter(|&&part| part != at).filter_map(|&part| nodes.get(part));
-            (!inner.any(is_needed)).then_some((write, parts))
+            Some((write, search.closed(&self.needed)?))
         })
     }
 
@@ -134,7 +136,7 @@ impl Rewriter<'_> {
         }
         let mut nodes = builder.close(Vec::new(), Vec::new()).nodes;
         for node in &mut nodes {
-            if node.origin == builder.origin {
+            if node.shared_by.is_empty() && node.origin == builder.origin {
                 node.shared_by.clone_from(&shared_by);
             }
             for (old, new) in &given {

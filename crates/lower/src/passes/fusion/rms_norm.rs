@@ -1,131 +1,230 @@
-//! RMS normalisation: `x / sqrt(mean(x^2) + epsilon) * weight`.
+//! RMS normalisation, `x / sqrt(mean(x^2) + epsilon) * weight`, becomes `RMSNormalization`.
 //!
 //! ```text
 //! Mul(weight, Mul(x, Reciprocal(Sqrt(Add(ReduceMean(Pow(x, 2), axes, keepdims=1), epsilon)))))
 //! ```
 //!
-//! The root may also divide, or be `Pow` by -1/2; the square may be a product; casts between float types may stand
-//! between any two nodes; the weight is optional. Conditions: the axes are the last ones, and the weight has their shape.
-//!
-//! It becomes `RMSNormalization`, which computes in `float32` whatever the type of `x`, so that casts around it go. But
-//! for `bfloat16` onnxruntime has no kernel: there it computes in `float32`, and the casts stay.
+//! in all forms that [`normal`] knows. The weight is optional and may be multiplied before or after a cast; it has the
+//! sizes of the normalised axes.
 
-use modelexport_graph::DType;
-use modelexport_graph::shape::{static_numel, static_shape};
-
+use super::normal::{Computation, Parameters, normal, with_parameter};
 use super::rewrite::{Pattern, Write};
-use super::search::{Search, input, is};
+use super::search::{Search, is};
 use crate::attrs;
 use crate::builder::Builder;
-use crate::ir::{Node, ValueId};
-use crate::literal::{Literal, Number};
+use crate::ir::Node;
 
 pub const PATTERN: Pattern = Pattern { last: &["Mul", "Div"], since: 23, find };
 
-/// `x / sqrt(mean(x^2) + epsilon)`.
-struct Normal {
-    x: ValueId,
-    epsilon: f64,
-    /// How many of the last axes are normalised.
-    axes: usize,
-}
-
 fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     let y = *root.outputs.first()?;
-    let weighted = search.either(root, |search, weight, normal| {
-        let normal = search.before_casts(normal);
-        let normal = is(root, "Mul").then(|| normal_at(search, normal))??;
-        let sizes = search.shape(normal.x)?;
-        let last = sizes.get(sizes.len().checked_sub(normal.axes)?..)?;
-        (search.shape(weight)? == last).then_some((normal, Some(weight)))
-    });
+    let plain = |search: &mut Search<'_>, y| Some((normal(search, y)?, Parameters::default()));
+    let weighted = if is(root, "Mul") { with_parameter(search, root, plain) } else { None };
     let (normal, weight) = match weighted {
-        Some(found) => found,
-        None => (search.attempt(|search| normal_at(search, y))?, None),
+        Some((normal, _, weight)) => (normal, Some(weight)),
+        None => (search.attempt(|search| normal(search, y))?, None),
     };
-    write(search, normal, weight, y)
-}
-
-/// The normalisation whose last node makes `y`.
-fn normal_at(search: &mut Search<'_>, y: ValueId) -> Option<Normal> {
-    if let Some(product) = search.node(y, "Mul") {
-        return search.either(product, |search, x, factor| {
-            let factor = search.before_casts(factor);
-            let sum = inverse_root(search, factor)?;
-            mean_square(search, x, sum)
-        });
-    }
-    let quotient = search.node(y, "Div")?;
-    let (x, root) = (input(quotient, 0)?, input(quotient, 1)?);
-    let root = search.before_casts(root);
-    let sum = square_root(search, root)?;
-    mean_square(search, x, sum)
-}
-
-/// What one over its square root is `value`.
-fn inverse_root(search: &mut Search<'_>, value: ValueId) -> Option<ValueId> {
-    let root = if let Some(reciprocal) = search.node(value, "Reciprocal") {
-        input(reciprocal, 0)?
-    } else if let Some(quotient) = search.node(value, "Div") {
-        search.is_number(input(quotient, 0)?, 1.0).then(|| input(quotient, 1))??
-    } else {
-        return power(search, value, -0.5);
-    };
-    let root = search.before_casts(root);
-    square_root(search, root)
-}
-
-fn square_root(search: &mut Search<'_>, value: ValueId) -> Option<ValueId> {
-    match search.node(value, "Sqrt") {
-        Some(root) => input(root, 0),
-        None => power(search, value, 0.5),
-    }
-}
-
-/// What to the power of `exponent` is `value`.
-fn power(search: &mut Search<'_>, value: ValueId, exponent: f64) -> Option<ValueId> {
-    let node = search.node(value, "Pow")?;
-    search.is_number(input(node, 1)?, exponent).then(|| input(node, 0))?
-}
-
-/// The normalisation of `x`, if `sum` is the mean of its squares and a number.
-fn mean_square(search: &mut Search<'_>, x: ValueId, sum: ValueId) -> Option<Normal> {
-    let sum = search.before_casts(sum);
-    let (mean, epsilon) = search.node(sum, "Add").and_then(|sum| search.with_number(sum))?;
-    let mean = search.before_casts(mean);
-    let mean = search.node(mean, "ReduceMean")?;
-    let axes = search.reduced_axes(mean)?;
-    let are_last = axes.iter().copied().eq(-(axes.len() as i64)..0) && !axes.is_empty();
-    let squares = search.before_casts(input(mean, 0)?);
-    let squared = match search.node(squares, "Mul") {
-        Some(product) => input(product, 0).filter(|&factor| input(product, 1) == Some(factor))?,
-        None => power(search, squares, 2.0)?,
-    };
-    let is_same = search.before_casts(squared) == search.before_casts(x);
-    (are_last && is_same && epsilon > 0.0).then_some(Normal { x, epsilon, axes: axes.len() })
-}
-
-fn write(search: &mut Search<'_>, normal: Normal, weight: Option<ValueId>, y: ValueId) -> Option<Write> {
-    let original = search.before_casts(normal.x);
-    let is_same_type = search.dtype(original)? == search.dtype(y)? && search.dtype(y)? != DType::BF16;
-    let (x, axes, epsilon) = (if is_same_type { original } else { normal.x }, normal.axes, normal.epsilon);
-    let dtype = search.dtype(x)?;
-    let ones = match weight {
-        Some(_) => None,
-        None => {
-            let sizes = search.shape(x)?;
-            let last = sizes.get(sizes.len().checked_sub(axes)?..)?;
-            let count = usize::try_from(static_numel(last)?).ok()?;
-            let ones = std::iter::repeat_n(Number::Float(1.0), count);
-            Some(Literal::from_numbers(dtype, static_shape(last)?, ones)?)
-        }
-    };
+    let parameters = Parameters { weight, bias: None };
+    let computation = Computation::of(search, &normal, parameters, y)?;
+    let attributes = attrs![axis = -(normal.axes as i64), epsilon = normal.epsilon];
     Some(Box::new(move |builder: &mut Builder| {
-        let Some(weight) = weight.or_else(|| ones.map(|ones| builder.constant(ones))) else {
-            return Vec::new();
-        };
-        let weight = builder.cast(weight, dtype);
-        let attributes = attrs![axis = -(axes as i64), epsilon = epsilon];
-        vec![(y, builder.emit("RMSNormalization", &[x, weight], attributes))]
+        let inputs = computation.inputs(builder);
+        vec![(y, builder.emit("RMSNormalization", &inputs, attributes))]
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::DType;
+    use modelexport_graph::aten::ValueId;
+
+    use super::super::spelled::Spelled;
+
+    const FUSED: &str = "RMSNormalization(x, weight, axis=-1, epsilon=1e-5)";
+
+    /// `1 / sqrt(mean(x^2) + epsilon)`.
+    fn inverse(p: &mut Spelled, x: ValueId) -> ValueId {
+        let squares = p.power(x, 2.0);
+        let mean = p.mean(squares, -1);
+        let sum = p.number("add", mean, 1e-5);
+        p.unary("rsqrt", sum)
+    }
+
+    /// The nodes of what `spell` makes of `x` and `weight` at opset 23.
+    fn nodes(spell: impl Fn(&mut Spelled, ValueId, ValueId) -> ValueId) -> String {
+        let mut p = Spelled::new();
+        let (x, weight) = (p.input("x", &[2, 3, 8]), p.parameter("weight", &[8]));
+        let y = spell(&mut p, x, weight);
+        p.lowered(&[y], 23)
+    }
+
+    #[test]
+    fn times_the_inverse_root() {
+        let y = |p: &mut Spelled, x, weight| {
+            let factor = inverse(p, x);
+            let normal = p.binary("mul", x, factor);
+            p.binary("mul", weight, normal)
+        };
+        assert_eq!(nodes(y), FUSED);
+    }
+
+    #[test]
+    fn over_the_root_of_a_product() {
+        let y = |p: &mut Spelled, x, weight| {
+            let squares = p.binary("mul", x, x);
+            let mean = p.mean(squares, -1);
+            let sum = p.number("add", mean, 1e-5);
+            let root = p.unary("sqrt", sum);
+            let normal = p.binary("div", x, root);
+            p.binary("mul", normal, weight)
+        };
+        assert_eq!(nodes(y), FUSED);
+    }
+
+    #[test]
+    fn times_a_power_of_minus_one_half() {
+        let y = |p: &mut Spelled, x, weight| {
+            let squares = p.power(x, 2.0);
+            let mean = p.mean(squares, -1);
+            let sum = p.number("add", mean, 1e-5);
+            let factor = p.power(sum, -0.5);
+            let normal = p.binary("mul", factor, x);
+            p.binary("mul", normal, weight)
+        };
+        assert_eq!(nodes(y), FUSED);
+    }
+
+    #[test]
+    fn one_plus_the_weight_stays_a_sum() {
+        let y = |p: &mut Spelled, x, weight| {
+            let factor = inverse(p, x);
+            let normal = p.binary("mul", x, factor);
+            let weight = p.number("add", weight, 1.0);
+            p.binary("mul", normal, weight)
+        };
+        assert_eq!(nodes(y), "RMSNormalization(x, Add(weight, 1.0), axis=-1, epsilon=1e-5)");
+    }
+
+    #[test]
+    fn without_a_weight_it_is_ones() {
+        let y = |p: &mut Spelled, x, _| {
+            let factor = inverse(p, x);
+            p.binary("mul", x, factor)
+        };
+        let ones = "[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]";
+        assert_eq!(nodes(y), FUSED.replace("weight", ones));
+    }
+
+    #[test]
+    fn casts_to_float32_and_back_go() {
+        let mut p = Spelled::new();
+        let x = p.typed_input("x", DType::F16, &[2, 3, 8]);
+        let weight = p.typed_input("weight", DType::F16, &[8]);
+        let wide = p.cast(x, DType::F32);
+        let factor = inverse(&mut p, wide);
+        let normal = p.binary("mul", wide, factor);
+        let normal = p.cast(normal, DType::F16);
+        let y = p.binary("mul", weight, normal);
+        assert_eq!(p.lowered(&[y], 23), FUSED);
+    }
+
+    #[test]
+    fn bfloat16_is_computed_in_float32() {
+        let mut p = Spelled::new();
+        let x = p.typed_input("x", DType::BF16, &[2, 3, 8]);
+        let weight = p.typed_input("weight", DType::BF16, &[8]);
+        let wide = p.cast(x, DType::F32);
+        let factor = inverse(&mut p, wide);
+        let normal = p.binary("mul", wide, factor);
+        let normal = p.cast(normal, DType::BF16);
+        let y = p.binary("mul", weight, normal);
+        let fused = FUSED.replace("x, weight", "Cast(x, to=f32), Cast(weight, to=f32)");
+        assert_eq!(p.lowered(&[y], 23), format!("t1 = {fused}\nCast(t1, to=bf16)"));
+    }
+
+    #[test]
+    fn before_opset_23_the_inverse_becomes_a_division() {
+        let mut p = Spelled::new();
+        let (x, weight) = (p.input("x", &[2, 3, 8]), p.parameter("weight", &[8]));
+        let factor = inverse(&mut p, x);
+        let normal = p.binary("mul", x, factor);
+        let y = p.binary("mul", weight, normal);
+        let nodes = "t1 = Div(x, Sqrt(Add(ReduceMean(Pow(x, 2.0), [2], keepdims=1), 1e-5)))\nMul(weight, t1)";
+        assert_eq!(p.lowered(&[y], 22), nodes);
+    }
+
+    // ---- near misses
+
+    fn assert_stays(nodes: &str) {
+        assert!(!nodes.contains("RMSNormalization"), "{nodes}");
+    }
+
+    #[test]
+    fn the_mean_of_another_axis_stays() {
+        let y = |p: &mut Spelled, x, _| {
+            let squares = p.power(x, 2.0);
+            let mean = p.mean(squares, 1);
+            let sum = p.number("add", mean, 1e-5);
+            let factor = p.unary("rsqrt", sum);
+            p.binary("mul", x, factor)
+        };
+        assert_stays(&nodes(y));
+    }
+
+    #[test]
+    fn another_power_stays() {
+        let y = |p: &mut Spelled, x, _| {
+            let squares = p.power(x, 4.0);
+            let mean = p.mean(squares, -1);
+            let sum = p.number("add", mean, 1e-5);
+            let factor = p.unary("rsqrt", sum);
+            p.binary("mul", x, factor)
+        };
+        assert_stays(&nodes(y));
+    }
+
+    #[test]
+    fn an_epsilon_outside_the_root_stays() {
+        let y = |p: &mut Spelled, x, _| {
+            let squares = p.power(x, 2.0);
+            let mean = p.mean(squares, -1);
+            let root = p.unary("sqrt", mean);
+            let sum = p.number("add", root, 1e-5);
+            p.binary("div", x, sum)
+        };
+        assert_stays(&nodes(y));
+    }
+
+    #[test]
+    fn another_value_than_the_one_that_is_squared_stays() {
+        let y = |p: &mut Spelled, x, _| {
+            let other = p.input("other", &[2, 3, 8]);
+            let factor = inverse(p, x);
+            p.binary("mul", other, factor)
+        };
+        assert_stays(&nodes(y));
+    }
+
+    #[test]
+    fn a_factor_that_somebody_else_reads_stays() {
+        let mut p = Spelled::new();
+        let x = p.input("x", &[2, 3, 8]);
+        let factor = inverse(&mut p, x);
+        let y = p.binary("mul", x, factor);
+        assert_stays(&p.lowered(&[y, factor], 23));
+    }
+
+    #[test]
+    fn a_factor_of_another_shape_is_no_weight() {
+        for sizes in [&[3, 8][..], &[1], &[2, 3, 8]] {
+            let y = |p: &mut Spelled, x, _| {
+                let factor = inverse(p, x);
+                let normal = p.binary("mul", x, factor);
+                let other = p.input("other", sizes);
+                p.binary("mul", normal, other)
+            };
+            let ones = "[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]";
+            assert_eq!(nodes(y), format!("t1 = {}\nMul(t1, other)", FUSED.replace("weight", ones)));
+        }
+    }
 }

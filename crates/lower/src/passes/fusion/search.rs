@@ -1,18 +1,20 @@
 //! How a pattern is looked for: from its last node up to its inputs. What the search goes through becomes part of the
 //! pattern, and goes away if the pattern is found.
 
+use modelexport_graph::hash::HashSet;
 use modelexport_graph::{DType, Dim};
 
 use super::table::{Place, Table};
-use crate::ir::{Attr, Ir, Node, ValueId};
+use crate::builder::Builder;
+use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 
 /// The search for one pattern in one graph.
 pub struct Search<'a> {
     pub ir: &'a Ir,
     pub opset: i64,
-    nodes: &'a [Node],
+    graph: &'a Graph,
     /// The number of the graph in the table.
-    graph: u32,
+    number: u32,
     table: &'a Table,
     /// Places of the nodes of the pattern, the last node first.
     parts: Vec<Part>,
@@ -28,24 +30,24 @@ struct Part {
 }
 
 impl<'a> Search<'a> {
-    /// A search that begins at the node `root` of `nodes`.
+    /// A search that begins at the node `root` of `graph`, which has `number` in `table`.
     pub(super) fn new(
-        ir: &'a Ir,
-        opset: i64,
-        nodes: &'a [Node],
-        graph: u32,
+        builder: &'a Builder,
+        graph: &'a Graph,
+        number: u32,
         table: &'a Table,
         root: usize,
     ) -> Self {
         let parts = vec![Part { at: root, may_stay: false }];
-        Search { ir, opset, nodes, graph, table, parts, exposed: Vec::new() }
+        let (ir, opset) = (&builder.ir, builder.opset);
+        Search { ir, opset, graph, number, table, parts, exposed: Vec::new() }
     }
 
     // ---- nodes
 
     /// The node of this graph that makes `value`. It does not become part of the pattern.
     pub fn maker(&self, value: ValueId) -> Option<&'a Node> {
-        self.nodes.get(self.place(value)?)
+        self.graph.nodes.get(self.place(value)?)
     }
 
     /// The node that makes `value`, if it is an `op` of standard ONNX: a part of the pattern from now on.
@@ -60,7 +62,7 @@ impl<'a> Search<'a> {
 
     fn part(&mut self, value: ValueId, op: &str, may_stay: bool) -> Option<&'a Node> {
         let at = self.place(value)?;
-        let node = self.nodes.get(at).filter(|node| is(node, op))?;
+        let node = self.graph.nodes.get(at).filter(|node| is(node, op))?;
         if !self.parts.iter().any(|part| part.at == at) {
             self.parts.push(Part { at, may_stay });
         }
@@ -68,7 +70,7 @@ impl<'a> Search<'a> {
     }
 
     fn place(&self, value: ValueId) -> Option<usize> {
-        let place = self.table.maker(value).filter(|place| place.graph == self.graph)?;
+        let place = self.table.maker(value).filter(|place| place.graph == self.number)?;
         Some(place.node as usize)
     }
 
@@ -80,6 +82,14 @@ impl<'a> Search<'a> {
             self.parts.truncate(parts);
             self.exposed.truncate(exposed);
         }
+        found
+    }
+
+    /// What `find` finds; what it goes through is no part of the pattern.
+    pub fn look<T>(&mut self, find: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let parts = self.parts.len();
+        let found = find(self);
+        self.parts.truncate(parts);
         found
     }
 
@@ -119,6 +129,11 @@ impl<'a> Search<'a> {
         self.table.readers(value).len()
     }
 
+    /// The inputs of this graph.
+    pub fn inputs(&self) -> &'a [ValueId] {
+        &self.graph.inputs
+    }
+
     // ---- values
 
     /// The number that a constant of one element holds.
@@ -129,12 +144,18 @@ impl<'a> Search<'a> {
 
     /// Whether `value` is the constant `number`, as exactly as its type can say.
     pub fn is_number(&self, value: ValueId, number: f64) -> bool {
-        let tolerance = match self.ir.dtype(value) {
+        let tolerance = self.tolerance(value) * number.abs();
+        self.number(value).is_some_and(|found| (found - number).abs() <= tolerance)
+    }
+
+    /// How much of itself a constant may differ from what is meant: its type rounds it, and people write about so many
+    /// digits.
+    pub fn tolerance(&self, value: ValueId) -> f64 {
+        match self.ir.dtype(value) {
             Some(DType::F16) => 1e-3,
             Some(DType::BF16) => 8e-3,
             _ => 1e-6,
-        };
-        self.number(value).is_some_and(|found| (found - number).abs() <= tolerance * number.abs())
+        }
     }
 
     /// The number beside the other operand of a node that takes two in any order, and that operand.
@@ -173,10 +194,11 @@ impl<'a> Search<'a> {
 
     // ---- the end
 
-    /// The places of the pattern's nodes, if nothing else reads what is made in between.
-    pub(super) fn closed(mut self) -> Option<Vec<usize>> {
+    /// The places of the pattern's nodes, if nothing else reads what is made in between: no old node, and no new one
+    /// that was written before, which read what is `needed`.
+    pub(super) fn closed(mut self, needed: &HashSet<ValueId>) -> Option<Vec<usize>> {
         loop {
-            let open = self.parts.iter().skip(1).position(|part| !self.is_inner(part.at));
+            let open = self.parts.iter().skip(1).position(|part| !self.is_inner(part.at, needed));
             let Some(open) = open.map(|open| open + 1) else { break };
             if !self.parts.get(open)?.may_stay {
                 return None;
@@ -187,17 +209,18 @@ impl<'a> Search<'a> {
     }
 
     /// Whether only the pattern reads what the node at `at` makes. What is exposed may be read from the last node on.
-    fn is_inner(&self, at: usize) -> bool {
-        let Some(node) = self.nodes.get(at) else { return false };
+    fn is_inner(&self, at: usize, needed: &HashSet<ValueId>) -> bool {
+        let Some(node) = self.graph.nodes.get(at) else { return false };
         let root = self.parts.first().map_or(0, |root| root.at);
         let is_part = |place: &Place| {
-            place.graph == self.graph && self.parts.iter().any(|part| part.at == place.node as usize)
+            place.graph == self.number && self.parts.iter().any(|part| part.at == place.node as usize)
         };
         node.outputs.iter().all(|output| {
             let is_late = |place: &Place| {
-                self.exposed.contains(output) && place.graph == self.graph && place.node as usize > root
+                self.exposed.contains(output) && place.graph == self.number && place.node as usize > root
             };
-            self.table.readers(*output).iter().all(|place| is_part(place) || is_late(place))
+            let is_free = !needed.contains(output);
+            is_free && self.table.readers(*output).iter().all(|place| is_part(place) || is_late(place))
         })
     }
 }
