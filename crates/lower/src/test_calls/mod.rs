@@ -68,11 +68,6 @@ pub(crate) fn lowered_program(program: Program) -> String {
     lowered_program_at(program, Options::default().opset)
 }
 
-/// The ONNX nodes that a program of hand-made parts becomes at `opset`.
-pub(crate) fn lowered_program_at(program: Program, opset: i64) -> String {
-    text(program, opset)
-}
-
 /// The ONNX nodes that a program of hand-made parts becomes at an opset.
 pub(crate) fn lowered_program_at(program: Program, opset: i64) -> String {
     text(program, opset)

@@ -47,38 +47,21 @@ enum Operand {
 
 impl Mask {
     /// A mask that is added to the scores.
-    pub fn added(search: &Search<'_>, mask: ValueId, sizes: &Sizes, dtype: DType) -> Option<Mask> {
+    pub fn added(search: &mut Search<'_>, mask: ValueId, sizes: &Sizes, dtype: DType) -> Option<Mask> {
         let is_one_row = fits(search, mask, sizes)?;
-        if search.dtype(mask) != Some(dtype) {
+        let source = search.look(|search| Some(search.before_casts(mask)))?;
+        let form = if rows_see(search, mask, |number| number > lowest(dtype)) {
+            Form::AsItIs(mask)
+        } else if let Some(chosen) = chosen(search, source, mask, dtype) {
+            chosen
+        } else if let Some(from) = times_lowest(search, mask, dtype) {
+            Form::Scaled { from, factor: almost_lowest(dtype) }
+        } else if dtype == DType::F32 {
+            Form::Scaled { from: mask, factor: f64::from(1.0_f32.next_down()) }
+        } else {
             return None;
-        }
-        let lowest = lowest(dtype);
-        let operand = |value: ValueId| match search.number(value) {
-            Some(number) if number == lowest => Operand::Number(almost_lowest(dtype)),
-            _ => Operand::Value(value),
         };
-        let chosen = || {
-            let node = search.maker(mask).filter(|node| is(node, "Where"))?;
-            let operands = [operand(input(node, 1)?), operand(input(node, 2)?)];
-            match operands {
-                [Operand::Value(then), Operand::Value(otherwise)] => (search.number(then).is_some()
-                    && search.number(otherwise).is_some())
-                .then_some(Form::AsItIs(mask)),
-                _ => Some(Form::Chosen { condition: input(node, 0)?, operands, dtype }),
-            }
-        };
-        let scaled = || {
-            let node = search.maker(mask).filter(|node| is(node, "Mul"))?;
-            let (from, factor) = search.with_number(node)?;
-            (factor == lowest).then(|| Form::Scaled { from, factor: almost_lowest(dtype) })
-        };
-        let is_seen = || rows_see(search, mask, |number| number > lowest).then_some(Form::AsItIs(mask));
-        let any = || {
-            let factor = f64::from(1.0_f32.next_down());
-            (dtype == DType::F32).then_some(Form::Scaled { from: mask, factor })
-        };
-        let form = is_seen().or_else(chosen).or_else(scaled).or_else(any)?;
-        Some(Mask { mask, form, is_one_row })
+        (search.dtype(mask) == Some(dtype)).then_some(Mask { mask, form, is_one_row })
     }
 
     /// A condition that gives the scores the number `fill`, where it holds (`hides`) or where it does not.
@@ -130,6 +113,32 @@ impl Mask {
             _ => mask,
         }
     }
+}
+
+/// A mask of one of two operands, of which one is a number; before it was cast it was `source`.
+fn chosen(search: &Search<'_>, source: ValueId, mask: ValueId, dtype: DType) -> Option<Form> {
+    let node = search.maker(source).filter(|node| is(node, "Where"))?;
+    let values = [input(node, 1)?, input(node, 2)?];
+    let numbers = values.map(|value| search.number(value));
+    let is_low = numbers.contains(&Some(lowest(dtype)));
+    let are_both = numbers.iter().all(Option::is_some);
+    if source == mask && are_both && !is_low {
+        return Some(Form::AsItIs(mask));
+    }
+    let operands = values.map(|value| match search.number(value) {
+        Some(number) if number == lowest(dtype) => Operand::Number(almost_lowest(dtype)),
+        Some(number) => Operand::Number(number),
+        None => Operand::Value(value),
+    });
+    let fits = are_both || (source == mask && is_low);
+    fits.then_some(Form::Chosen { condition: input(node, 0)?, operands, dtype })
+}
+
+/// What is multiplied with the lowest number to give `mask`.
+fn times_lowest(search: &Search<'_>, mask: ValueId, dtype: DType) -> Option<ValueId> {
+    let node = search.maker(mask).filter(|node| is(node, "Mul"))?;
+    let (from, factor) = search.with_number(node)?;
+    (factor == lowest(dtype)).then_some(from)
 }
 
 /// The mask's only row, `rows` times.

@@ -90,7 +90,6 @@ fn masked(search: &mut Search<'_>, value: ValueId, sizes: &Sizes, dtype: DType) 
         return search.either(sum, |search, scores, mask| {
             let scores = search.before_casts(scores);
             let scores = capped(search, scores)?;
-            let mask = search.before_casts(mask);
             Some(Scores { mask: Some(Mask::added(search, mask, sizes, dtype)?), ..scores })
         });
     }

@@ -110,7 +110,7 @@ fn written(dtype: DType, between: impl FnOnce(&mut Model, ValueId) -> ValueId) -
 #[test]
 fn scale_after_the_product() {
     let text = written(DType::F32, |model, scores| model.times(scores, 0.25, &SCORES));
-    assert_snapshot!(text);
+    assert_snapshot!(text, @"Attention(q, k, v, scale=0.25)");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_quotient_as_scale_and_a_mask_that_is_added() {
         let mask = model.node("aten.where.Scalar", &args, &[2, 1, 4, 5]);
         model.binary("aten.add.Tensor", scores, mask, &SCORES)
     });
-    assert_snapshot!(text);
+    assert_snapshot!(text, @"Attention(q, k, v, Where(mask, 0.0:f16, -60000.0:f16), scale=0.25)");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn scale_before_the_product_on_both_sides() {
     let scores = model.binary("aten.matmul.default", q, k, &SCORES);
     let weights = model.softmax(scores, 3, &SCORES);
     let y = model.binary("aten.matmul.default", weights, v, &Y);
-    assert_snapshot!(model.lowered(&[y]));
+    assert_snapshot!(model.lowered(&[y]), @"Attention(q, k, v, scale=0.25)");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn soft_cap_and_a_mask_of_one_row() {
         let mask = model.input("mask", &[2, 1, 1, 5]);
         model.binary("aten.add.Tensor", scores, mask, &SCORES)
     });
-    assert_snapshot!(text);
+    assert_snapshot!(text, @"Attention(q, k, v, Expand(Mul(mask, 0.99999994), [1, 1, 4, 1]), scale=0.25, softcap=50.0)");
 }
 
 #[test]
@@ -251,24 +251,32 @@ fn packed(dtype: DType, rows: i64, key_heads: i64, past: i64) -> String {
 
 #[test]
 fn heads_side_by_side() {
-    assert_snapshot!(packed(DType::F32, 3, 4, 0));
+    assert_snapshot!(packed(DType::F32, 3, 4, 0), @"Attention(q, k, v, mask, scale=0.35355338, q_num_heads=4, kv_num_heads=4)");
     // The kernel for `float16` is slow there.
-    assert_snapshot!(packed(DType::F16, 3, 4, 0));
+    assert_snapshot!(packed(DType::F16, 3, 4, 0), @r"
+    t1 = Transpose(Reshape(k, [2, 3, 4, 8]), perm=[0, 2, 1, 3])
+    t2 = Transpose(Reshape(v, [2, 3, 4, 8]), perm=[0, 2, 1, 3])
+    t3 = Attention(Transpose(Reshape(q, [2, 3, 4, 8]), perm=[0, 2, 1, 3]), t1, t2, mask, scale=0.35355338)
+    Reshape(Transpose(t3, perm=[0, 2, 1, 3]), [2, 3, 32]), t1, t2
+    ");
 }
 
 #[test]
 fn heads_that_are_repeated() {
-    assert_snapshot!(packed(DType::F32, 3, 2, 0));
+    assert_snapshot!(packed(DType::F32, 3, 2, 0), @"Attention(q, k, v, mask, scale=0.35355338, q_num_heads=4, kv_num_heads=2)");
 }
 
 #[test]
 fn a_cache_is_appended_to() {
-    assert_snapshot!(packed(DType::F32, 3, 4, 7));
+    assert_snapshot!(packed(DType::F32, 3, 4, 7), @"Attention(q, k, v, mask, past_k, past_v, scale=0.35355338, q_num_heads=4, kv_num_heads=4)");
 }
 
 #[test]
 fn one_row_of_queries_that_share_keys() {
-    assert_snapshot!(packed(DType::F32, 1, 2, 7));
+    assert_snapshot!(packed(DType::F32, 1, 2, 7), @r"
+    t1, t2, t3 = Attention(Reshape(q, [0, 2, 2, 8]), Reshape(k, [0, 2, 1, 8]), Reshape(v, [0, 2, 1, 8]), Expand(mask, [1, 1, 2, 1]), past_k, past_v, scale=0.35355338)
+    Reshape(t1, [0, 1, 32]), t2, t3
+    ");
 }
 
 #[test]
@@ -282,7 +290,7 @@ fn a_causal_node_has_no_past() {
         model.node("aten.cat.default", &args, &[2, 3, 6, 8])
     });
     let y = model.attention([q, operands[0], operands[1]], &[("is_causal", Arg::Bool(true))], &Q);
-    assert_snapshot!(model.lowered(&[y]));
+    assert_snapshot!(model.lowered(&[y]), @"Attention(q, Concat(past_k, k, axis=2), Concat(past_v, v, axis=2), scale=0.35355338, is_causal=1)");
 }
 
 #[test]
@@ -309,7 +317,7 @@ fn sizes_may_be_symbols() {
     let y = model.program.node("aten.transpose.int", &args, contiguous(DType::F32, sizes));
     let args = [("self", Arg::Tensor(y)), ("size", Arg::Ints(vec![2, -1, 24]))];
     let y = model.program.node("aten.view.default", &args, flat(24));
-    assert_snapshot!(model.lowered(&[y]));
+    assert_snapshot!(model.lowered(&[y]), @"Attention(q, k, v, scale=0.35355338, q_num_heads=3, kv_num_heads=3)");
 }
 
 fn symbol(name: &str) -> Dim {
