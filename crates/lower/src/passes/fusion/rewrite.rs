@@ -180,3 +180,60 @@ fn origin<'n>(parts: impl Iterator<Item = &'n Node>, scopes: &Scopes) -> (Origin
     modules.into_iter().for_each(|module| origin.stands_for(own, module));
     (origin, shared_by)
 }
+
+#[cfg(test)]
+mod tests {
+    use modelexport_graph::aten::{Arg, Program};
+    use modelexport_graph::{ScopeId, Scopes};
+
+    use crate::test_program::{TestProgram, tensor};
+    use crate::{Options, lower};
+
+    /// `x * sigmoid(x)`; the second node runs in the module `gate`, the third where `product_in_gate` says.
+    fn gated(product_in_gate: bool) -> (Program, ScopeId) {
+        let mut program = TestProgram::new();
+        let x = program.input("x", tensor(&[2]));
+        let y = program.node("aten.exp.default", &[("self", Arg::Tensor(x))], tensor(&[2]));
+        let gate = program.node("aten.sigmoid.default", &[("self", Arg::Tensor(y))], tensor(&[2]));
+        let args = [("self", Arg::Tensor(y)), ("other", Arg::Tensor(gate))];
+        let product = program.node("aten.mul.Tensor", &args, tensor(&[2]));
+        let mut program = program.outputs(&[product]);
+        let module = program.modules.insert("gate");
+        let scope = program.scopes.child(Scopes::ROOT, module, 0);
+        program.graph.nodes[1].scope = Some(scope);
+        if product_in_gate {
+            program.graph.nodes[2].scope = Some(scope);
+        }
+        (program, scope)
+    }
+
+    #[test]
+    fn a_node_belongs_to_the_module_whose_whole_work_it_is() {
+        let (program, scope) = gated(true);
+        let (model, _) = lower(program, &Options { opset: 24, ..Options::default() }, &|_| None).unwrap();
+        let swish = model.graph.nodes.last().unwrap();
+        let origin = swish.origin.as_ref().unwrap();
+        assert_eq!((&*swish.op_type, origin.scope, origin.fused.len()), ("Swish", scope, 0));
+    }
+
+    #[test]
+    fn a_node_of_several_modules_belongs_to_what_holds_them_and_names_them() {
+        let (program, scope) = gated(false);
+        let gate = program.scopes.module(scope);
+        let (model, program) =
+            lower(program, &Options { opset: 24, ..Options::default() }, &|_| None).unwrap();
+        let swish = model.graph.nodes.last().unwrap();
+        let origin = swish.origin.as_ref().unwrap();
+        let root = program.scopes.module(Scopes::ROOT);
+        assert_eq!((&*swish.op_type, origin.scope), ("Swish", Scopes::ROOT));
+        assert_eq!(origin.fused, [root, gate]);
+        assert!(origin.source.is_none());
+    }
+
+    #[test]
+    fn nothing_is_fused_if_nothing_is_to_be() {
+        let options = Options { opset: 24, fuse: crate::Fuse::None, ..Options::default() };
+        let (model, _) = lower(gated(true).0, &options, &|_| None).unwrap();
+        assert_eq!(model.graph.nodes.len(), 3);
+    }
+}

@@ -11,7 +11,6 @@ use crate::ir::{Attr, Graph, Ir, Node, ValueId};
 /// The search for one pattern in one graph.
 pub struct Search<'a> {
     pub ir: &'a Ir,
-    pub opset: i64,
     graph: &'a Graph,
     /// The number of the graph in the table.
     number: u32,
@@ -39,8 +38,7 @@ impl<'a> Search<'a> {
         root: usize,
     ) -> Self {
         let parts = vec![Part { at: root, may_stay: false }];
-        let (ir, opset) = (&builder.ir, builder.opset);
-        Search { ir, opset, graph, number, table, parts, exposed: Vec::new() }
+        Search { ir: &builder.ir, graph, number, table, parts, exposed: Vec::new() }
     }
 
     // ---- nodes

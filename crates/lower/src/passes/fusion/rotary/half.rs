@@ -4,7 +4,7 @@
 //! doubles is followed down to, and what comes after it is computed again of the single angles. The old nodes go if all
 //! that reads them is rewritten; equal new ones become one node. A constant must hold all its numbers twice.
 
-use modelexport_graph::Dim;
+use modelexport_graph::{DType, Dim};
 
 use super::super::search::{Search, input, is};
 use super::Layout;
@@ -87,7 +87,13 @@ impl Angles {
     }
 
     /// The angles with the axes batch, sequence and pair; expanded to `rows` if they are the same for all of the batch.
-    pub fn write(self, builder: &mut Builder, layout: Layout, rows: Option<ValueId>) -> ValueId {
+    pub fn write(
+        self,
+        builder: &mut Builder,
+        layout: Layout,
+        dtype: DType,
+        rows: Option<ValueId>,
+    ) -> ValueId {
         let heads = if layout == Layout::HeadsFirst { 1 } else { 2 };
         let angles = match self.shape.len() {
             4 => self.recipe.write(builder, Some(heads)),
@@ -97,6 +103,7 @@ impl Angles {
             }
             _ => self.recipe.write(builder, None),
         };
+        let angles = builder.cast(angles, dtype);
         match rows {
             Some(rows) => builder.emit("Expand", &[angles, rows], vec![]),
             None => angles,

@@ -207,10 +207,8 @@ fn write(search: &mut Search<'_>, turned: Turned, count: Option<i64>, y: ValueId
     Some(Box::new(move |builder: &mut Builder| {
         let rows = batch.map(|(batch, (of, axis))| batch_shape(builder, &batch, of, axis));
         let [for_cos, for_sin] = lacks_batch.map(|lacks| rows.filter(|_| lacks));
-        let [cos, sin] = [(cos, for_cos), (sin, for_sin)].map(|(angles, rows)| {
-            let angles = angles.write(builder, layout, rows);
-            builder.cast(angles, dtype)
-        });
+        let [cos, sin] =
+            [(cos, for_cos), (sin, for_sin)].map(|(angles, rows)| angles.write(builder, layout, dtype, rows));
         let flat = |builder: &mut Builder, value, last: &[i64]| {
             let target = builder.const_ints(&[&[0, 0], last].concat());
             builder.emit("Reshape", &[value, target], vec![])

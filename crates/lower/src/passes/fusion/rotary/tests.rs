@@ -102,9 +102,9 @@ fn heads_may_come_after_the_sequence() {
     let angles = angles(&mut p, 2, 4, 2, joined);
     let turned = rotate_half(&mut p, x, 8);
     let y = sum(&mut p, x, turned, angles);
-    let nodes = "t1 = Reshape(x, [0, 0, 32])\n\
-                 t2 = RotaryEmbedding(t1, Cos(angles), Sin(angles), interleaved=0, num_heads=4)\n\
-                 Reshape(t2, [0, 0, 4, 8])";
+    let inputs = "Reshape(x, [0, 0, 32]), Cos(angles), Sin(angles)";
+    let nodes =
+        format!("t1 = RotaryEmbedding({inputs}, interleaved=0, num_heads=4)\nReshape(t1, [0, 0, 4, 8])");
     assert_eq!(p.lowered(&[y], 23), nodes);
 }
 
