@@ -57,6 +57,7 @@ def export(
     strict: bool = False,
     source_info: bool = False,
     keep_batch_norm: bool = False,
+    fuse: str = "standard",
     dynamic_axes: Mapping[str, Any] | None = None,
     export_params: bool = True,
     export_modules_as_functions: "bool | Iterable[type[torch.nn.Module] | str]" = False,
@@ -94,6 +95,8 @@ def export(
         strict: passed to `torch.export`.
         source_info: also store the Python stack trace of each node, which contains local paths.
         keep_batch_norm: keep batch norms as nodes instead of folding them into the preceding convolution.
+        fuse: `standard` (the default) replaces normalization, activation and rotary embedding that the model spells out by
+            the operators that ONNX has for them at this opset (docs/fusions.md); `none` keeps them spelled out.
         dynamic_axes: the older form of `dynamic_shapes`, by names of inputs.
         export_params: False is `weights="none"`.
         export_modules_as_functions: classes whose modules become ONNX local functions, or selectors of modules
@@ -120,6 +123,7 @@ def export(
         "embed": embed if isinstance(embed, str) else ",".join(embed) or "none",
         "source_info": bool(source_info),
         "keep_batch_norm": bool(keep_batch_norm),
+        "fuse": fuse,
         "input_names": _names("input_names", input_names),
         "output_names": _names("output_names", output_names),
         "dimension_names": [],

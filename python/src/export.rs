@@ -13,7 +13,7 @@ use modelexport::{Export, Observer, Step, TagChoice, Target, rules};
 use modelexport_io::pt2;
 use modelexport_io::source::Sources;
 use modelexport_io::weights::WeightsMode;
-use modelexport_lower::report;
+use modelexport_lower::{Fuse, report};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -34,6 +34,7 @@ pub struct Choices {
     embed: String,
     source_info: bool,
     keep_batch_norm: bool,
+    fuse: String,
     input_names: Vec<String>,
     output_names: Vec<String>,
     /// `INPUT:AXIS=NAME` or `SYMBOL=NAME`.
@@ -176,6 +177,10 @@ fn export(source: Source<'_>, target: Target, choices: Choices) -> PyResult<(Exp
         .ok_or_else(|| bad("tag_format", &choices.tag_format, "instance, class"))?;
     let embed = Embed::parse(&choices.embed)
         .ok_or_else(|| bad("embed", &choices.embed, "doc-string, metadata-props, both, none"))?;
+    let fuse: Fuse = choices
+        .fuse
+        .parse()
+        .map_err(|_| bad("fuse", &choices.fuse, &Fuse::ALL.map(Fuse::name).join(", ")))?;
     let functions = choices.functions.map(|selector| match selector.is_empty() {
         true => Modules::All,
         false => Modules::Selected(selector),
@@ -193,6 +198,7 @@ fn export(source: Source<'_>, target: Target, choices: Choices) -> PyResult<(Exp
         },
         source_info: choices.source_info,
         keep_batch_norm: choices.keep_batch_norm,
+        fuse,
         input_names: choices.input_names,
         output_names: choices.output_names,
         dimension_names: choices.dimension_names,

@@ -27,6 +27,7 @@ def request(source, output, **given) -> dict:
         "embed": "doc-string,metadata-props",
         "source_info": False,
         "keep_batch_norm": False,
+        "fuse": "standard",
         "policy": policy,
         "strategy": "native",
         "exporter": "dynamo",

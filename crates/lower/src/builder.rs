@@ -29,6 +29,11 @@ impl Builder {
         Builder { ir: Ir::default(), opset, origin, open: vec![Graph::default()] }
     }
 
+    /// Adds nodes to a graph that exists: they go to graphs that are opened, and their values to `ir`.
+    pub fn within(ir: Ir, opset: i64) -> Builder {
+        Builder { ir, ..Builder::new(opset) }
+    }
+
     /// Makes room for a graph of about so many nodes with one result each. Half as much again costs nothing, as memory
     /// that is not used is never touched, and a long list that grows is copied as a whole.
     pub fn reserve(&mut self, nodes: usize) {
@@ -160,6 +165,23 @@ impl Builder {
         let outputs: Vec<ValueId> = (0..count).map(|_| self.new_value()).collect();
         self.push(op.to_owned().into(), domain.to_owned().into(), inputs, outputs.clone(), attributes);
         outputs
+    }
+
+    /// The same as `node`, which has one output, of other inputs: its origin is that of `node`, not that of this builder.
+    /// The result has the type that it has there.
+    pub fn repeat(&mut self, node: &Node, inputs: Vec<Option<ValueId>>) -> ValueId {
+        let output = self.new_value();
+        if let Some(&old) = node.outputs.first()
+            && let Some(dtype) = self.ir.dtype(old)
+        {
+            self.set_dtype(output, dtype);
+        }
+        let copy = Node { inputs, outputs: vec![output], ..node.clone() };
+        crate::ir::infer(&mut self.ir, &copy);
+        if let Some(graph) = self.open.last_mut() {
+            graph.nodes.push(copy);
+        }
+        output
     }
 
     /// A value that no node makes yet: inputs of subgraphs.

@@ -22,6 +22,7 @@ pub mod evaluate;
 pub mod finish;
 pub mod foreign_forms;
 pub mod functionalize;
+mod fuse;
 pub mod ir;
 pub mod kernels;
 pub mod literal;
@@ -44,6 +45,7 @@ use std::collections::BTreeMap;
 
 pub use driver::lower;
 pub use error::{Error, Result};
+pub use fuse::{Fuse, ParseFuseError};
 
 /// The oldest and the newest opset that can be asked for.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 14..=24;
@@ -62,6 +64,8 @@ pub struct Options {
     pub weights_can_move: bool,
     /// Batch normalisation is folded into the convolution before it, which changes the convolution's weights.
     pub fold_batch_norm: bool,
+    /// Which patterns of nodes become one node.
+    pub fuse: Fuse,
     /// What is calculated from small parameters alone is written as a constant.
     pub fold_parameters: bool,
     /// Names for symbolic dimensions: the symbol of the program and what to write instead.
@@ -82,6 +86,7 @@ impl Default for Options {
             fold_limit: 1 << 20,
             weights_can_move: true,
             fold_batch_norm: true,
+            fuse: Fuse::default(),
             fold_parameters: true,
             dimension_names: Vec::new(),
             keep_graph: false,

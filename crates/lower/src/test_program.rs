@@ -160,6 +160,10 @@ impl TestProgram {
         if *count == 1 { stem.to_owned() } else { format!("{stem}_{}", *count - 1) }
     }
 
+    pub(crate) fn meta(&self, id: ValueId) -> &TensorMeta {
+        self.program.graph.tensor(id).unwrap()
+    }
+
     /// The program with these outputs.
     pub(crate) fn outputs(self, outputs: &[ValueId]) -> Program {
         self.returning(outputs.iter().map(|&id| Arg::Tensor(id)).collect())

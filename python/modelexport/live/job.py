@@ -35,7 +35,8 @@ def run(request: dict[str, Any], step: Callable[[str], None]) -> dict[str, Any]:
         inputs = with_room(live.model, inputs, axes)
         options["dynamic_axes"] = axes
     if request["strategy"] == NATIVE:
-        options |= {name: request[name] for name in ("weights", "weights_from", "source_info", "keep_batch_norm")}
+        names = ("weights", "weights_from", "source_info", "keep_batch_norm", "fuse")
+        options |= {name: request[name] for name in names}
     return exporter.summary(
         live.model, inputs, request["output"], overwrite=request["overwrite"], progress=step, **options
     )

@@ -83,7 +83,7 @@ impl<'p> Context<'_, 'p> {
             return Ok(value);
         }
         let target = self.shape_value(sizes)?;
-        let expanded = self.emit("Expand", &[value, target], vec![]);
+        let expanded = self.apply_expand(value, target);
         self.set_shape(expanded, sizes.to_vec());
         Ok(expanded)
     }

@@ -103,25 +103,45 @@ impl<'p> Attention<'p> {
         let compute = float_type(self.dtype);
         let (q, k, v) =
             (tensor_as(cx, "query", compute)?, tensor_as(cx, "key", compute)?, tensor_as(cx, "value", compute)?);
-        let mask = self.bias(cx, f64::NEG_INFINITY, compute)?;
+        let mask = self.whole_mask(cx)?;
         let mut attributes = attrs![scale = scale];
         if self.is_causal {
             attributes.extend(attrs![is_causal = 1]);
         }
         let y = cx.emit_optional("Attention", &[Some(q), Some(k), Some(v), mask], attributes);
+        cx.set_shape(y, self.output.to_vec());
         Ok(cx.cast(y, self.dtype))
     }
 
-    /// onnxruntime's `Attention` wants masks for every row, takes the lowest finite number for minus infinity (where
-    /// PyTorch does not) and makes NaN of masked rows in `float64`.
+    /// What onnxruntime's `Attention` does as PyTorch does it: docs/attention.md.
     fn can_fuse(&self, cx: &Context<'_, '_>) -> bool {
-        let has_heads = [self.query, self.key, self.value].iter().all(|sizes| sizes.len() == 4);
+        let batches = |sizes: &'p [Dim]| if sizes.len() == 4 { sizes.first() } else { None };
+        let has_heads = [self.query, self.key, self.value].iter().all(|sizes| batches(sizes).is_some());
+        let same_batch = [self.key, self.value].iter().all(|sizes| batches(sizes) == batches(self.query));
         let mask_fits = cx.meta_opt("attn_mask").is_none_or(|mask| {
-            mask.dtype == DType::Bool
-                && last(&mask.sizes, 2).first() == last(self.query, 2).first()
-                && last(&mask.sizes, 2).last() == last(self.key, 2).first()
+            let is_exact = mask.dtype == DType::Bool || float_type(self.dtype) == DType::F32;
+            let rows = last(&mask.sizes, 2).first().filter(|_| (2..=4).contains(&mask.sizes.len()));
+            let fits_rows = rows.is_some_and(|rows| rows.is(1) || Some(rows) == last(self.query, 2).first());
+            is_exact && fits_rows && last(&mask.sizes, 2).last() == last(self.key, 2).first()
         });
-        has_heads && mask_fits && self.dropout == 0.0 && self.dtype != DType::F64
+        has_heads && same_batch && mask_fits && self.dropout == 0.0 && self.dtype != DType::F64
+    }
+
+    /// The mask for every row, without the lowest number of `float32`, which the kernel takes for minus infinity.
+    fn whole_mask(&self, cx: &mut Context<'_, '_>) -> Result<Option<ValueId>> {
+        let Some(meta) = cx.meta_opt("attn_mask") else { return Ok(None) };
+        let mut mask = cx.tensor("attn_mask")?;
+        if meta.dtype != DType::Bool {
+            mask = tensor_as(cx, "attn_mask", DType::F32)?;
+            let almost_one = cx.const_scalar(DType::F32, f64::from(1.0_f32.next_down()));
+            mask = cx.emit("Mul", &[mask, almost_one], vec![]);
+            cx.set_shape(mask, meta.sizes.clone());
+        }
+        let mut sizes = meta.sizes.clone();
+        if let (Some(rows), Some(wanted)) = (sizes.iter_mut().nth_back(1), self.query.iter().nth_back(1)) {
+            *rows = wanted.clone();
+        }
+        cx.expand(mask, &sizes).map(Some)
     }
 
     /// Whether the mask says true where to look. The variant of one formula adds every mask as it is.
@@ -129,14 +149,14 @@ impl<'p> Attention<'p> {
         cx.meta_opt("attn_mask").is_some_and(|mask| mask.dtype == DType::Bool) && !cx.target().contains("_math")
     }
 
-    /// The mask as numbers that are added to the scores: 0 and `low` for true and false.
-    fn bias(&self, cx: &mut Context<'_, '_>, low: f64, compute: DType) -> Result<Option<ValueId>> {
+    /// The mask as numbers that are added to the scores: 0 and a low one for true and false.
+    fn bias(&self, cx: &mut Context<'_, '_>, compute: DType) -> Result<Option<ValueId>> {
         let Some(meta) = cx.meta_opt("attn_mask") else { return Ok(None) };
         if !self.has_bool_mask(cx) {
             return tensor_as(cx, "attn_mask", compute).map(Some);
         }
         let mask = cx.tensor("attn_mask")?;
-        let (zero, low) = (cx.const_scalar(compute, 0.0), cx.const_scalar(compute, low));
+        let (zero, low) = (cx.const_scalar(compute, 0.0), cx.const_scalar(compute, half_of_lowest(compute)));
         let bias = cx.emit("Where", &[mask, zero, low], vec![]);
         cx.set_shape(bias, meta.sizes.clone());
         Ok(Some(bias))
@@ -173,7 +193,7 @@ impl<'p> Attention<'p> {
         score_sizes.extend(self.key.iter().nth_back(1).cloned());
         let bias = match self.is_causal {
             true => Some(self.causal_bias(cx, compute)?),
-            false => self.bias(cx, half_of_lowest(compute), compute)?,
+            false => self.bias(cx, compute)?,
         };
         let mut scores = scores;
         if groups != 1 && bias.is_some() {

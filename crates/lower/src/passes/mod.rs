@@ -6,6 +6,7 @@ mod batch_norm;
 mod common;
 mod dead_code;
 mod fold;
+mod fusion;
 mod identity;
 mod known_results;
 mod merge_moves;
@@ -45,6 +46,12 @@ pub fn run(ir: &mut Ir, program: &Program, options: &Options, load: Load<'_>) {
         if !changed {
             break;
         }
+    }
+    if fusion::run(ir, &program.scopes, options) {
+        // New nodes compute from constants what old ones did not, and do it again for each pattern.
+        common::run(ir, &program.scopes);
+        fold::run(ir, program, options, load, Layouts::Wait);
+        dead_code::run(ir);
     }
     padded_max_pool::run(ir, options.opset);
     if options.fold_batch_norm {

@@ -65,7 +65,12 @@ fn block(call: &str, nodes: &str) -> String {
 
 /// The ONNX nodes that a program of hand-made parts becomes.
 pub(crate) fn lowered_program(program: Program) -> String {
-    text(program, Options::default().opset)
+    lowered_program_at(program, Options::default().opset)
+}
+
+/// The ONNX nodes that a program of hand-made parts becomes at an opset.
+pub(crate) fn lowered_program_at(program: Program, opset: i64) -> String {
+    text(program, opset)
 }
 
 /// The ONNX nodes that a call becomes.

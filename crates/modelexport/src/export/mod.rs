@@ -12,7 +12,7 @@ use modelexport_graph::onnx::Model;
 use modelexport_io::source::Sources;
 use modelexport_io::weights::WeightsMode;
 use modelexport_io::{pt2, sidecar};
-use modelexport_lower::{DEFAULT_OPSET, Options as LowerOptions};
+use modelexport_lower::{DEFAULT_OPSET, Fuse, Options as LowerOptions};
 
 use crate::diagnosis::diagnose;
 use crate::embedding::Embed;
@@ -62,6 +62,8 @@ pub struct Export<'a> {
     pub source_info: bool,
     /// Leave batch normalisation as nodes of its own.
     pub keep_batch_norm: bool,
+    /// Which patterns of nodes become one node.
+    pub fuse: Fuse,
     /// Names for the first inputs.
     pub input_names: Vec<String>,
     /// Names for the first outputs.
@@ -114,6 +116,7 @@ impl<'a> Export<'a> {
             tags: TagChoice::default(),
             source_info: false,
             keep_batch_norm: false,
+            fuse: Fuse::default(),
             input_names: Vec::new(),
             output_names: Vec::new(),
             dimension_names: Vec::new(),
@@ -161,6 +164,7 @@ impl<'a> Export<'a> {
                 opset: self.opset,
                 weights_can_move: weights != WeightsMode::Reference,
                 fold_batch_norm: !self.keep_batch_norm && weights.are_copied(),
+                fuse: self.fuse,
                 fold_parameters: weights.are_copied(),
                 dimension_names,
                 custom_operators: policy.rules().operators.clone(),

@@ -12,7 +12,7 @@ use modelexport::json;
 use modelexport::{Error, Export, Target};
 use modelexport_io::ErrorKind;
 use modelexport_io::weights::WeightsMode;
-use modelexport_lower::DEFAULT_OPSET;
+use modelexport_lower::{DEFAULT_OPSET, Fuse};
 
 use crate::arguments::{Format, PolicyArguments, parse_embed};
 use crate::exit::ExitStatus;
@@ -72,6 +72,15 @@ pub struct Arguments {
     #[arg(long)]
     keep_batch_norm: bool,
 
+    /// Which patterns of nodes become one node: standard or none
+    ///
+    /// standard: normalization, activation and rotary embedding that a model spells out in many nodes become the one
+    /// operator that standard ONNX has for it, if the opset has it: LayerNormalization from 17, Gelu from 20,
+    /// RMSNormalization and RotaryEmbedding from 23, Swish from 24. The node belongs to the deepest module that holds
+    /// all that it replaces. none: the graph stays as the model spells it out.
+    #[arg(long, value_name = "WHAT", default_value = "standard")]
+    fuse: Fuse,
+
     /// Name a dynamic dimension: INPUT:AXIS=NAME or SYMBOL=NAME; can be repeated
     #[arg(long, value_name = "DIM=NAME")]
     dim_name: Vec<String>,
@@ -119,6 +128,7 @@ pub fn run(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, F
         tags: arguments.policy.choice(),
         source_info: arguments.source_info,
         keep_batch_norm: arguments.keep_batch_norm,
+        fuse: arguments.fuse,
         dimension_names: arguments.dim_name.clone(),
         ..Export::new(&arguments.source, &arguments.output)
     };

@@ -18,6 +18,7 @@ use modelexport::tags::TagFormat;
 use modelexport_io::ErrorKind;
 use modelexport_io::sidecar::Statistics;
 use modelexport_io::weights::WeightsMode;
+use modelexport_lower::Fuse;
 use serde::Deserialize;
 
 pub use arguments::LiveArguments;
@@ -120,6 +121,7 @@ fn request(
         "embed": arguments.embed.name(),
         "source_info": arguments.source_info,
         "keep_batch_norm": arguments.keep_batch_norm,
+        "fuse": arguments.fuse.name(),
         "policy": policy,
         "strategy": live.strategy(),
         "exporter": live.exporter(),
@@ -152,6 +154,7 @@ fn refused(arguments: &super::Arguments) -> Option<(&'static str, &'static str)>
         (!is_native && arguments.weights_from.is_some(), "--weights-from", of_torch),
         (!is_native && arguments.weights != WeightsMode::Auto, "--weights", of_torch),
         (!is_native && arguments.keep_batch_norm, "--keep-batch-norm", of_torch),
+        (!is_native && arguments.fuse != Fuse::default(), "--fuse", of_torch),
         (!is_native && arguments.source_info, "--source-info", of_torch),
         (
             is_native && arguments.live.exporter_given(),
