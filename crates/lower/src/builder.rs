@@ -177,7 +177,7 @@ impl Builder {
             self.set_dtype(output, dtype);
         }
         let copy = Node { inputs, outputs: vec![output], ..node.clone() };
-        crate::ir::infer(&mut self.ir, &copy);
+        crate::ir::infer(&mut self.ir, self.opset, &copy);
         if let Some(graph) = self.open.last_mut() {
             graph.nodes.push(copy);
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use modelexport_graph::aten::{self, Program, Weight};
 use modelexport_graph::onnx::{Model, Node};
+use modelexport_inference::{Sizes, walk};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_lower as lower;
@@ -12,7 +13,6 @@ use modelexport_lower::error::Place;
 
 use crate::embedding::Embed;
 use crate::policy::Policy;
-use crate::shapes;
 use crate::tagger::{self, NodeTexts};
 use crate::tags::{TagFormat, Tags};
 
@@ -85,9 +85,11 @@ pub(crate) fn lower(
 /// Contradictions inside a single node have been found before; these are between nodes.
 fn check_shapes(model: &Model, program: &Program) -> Result<(), lower::Error> {
     let mut first = None;
-    shapes::walk(model, &shapes::Sizes::Unknown, &mut |typed| {
-        if let (None, Some((value, words))) = (&first, typed.contradictions.first()) {
-            let reason = format!("shapes that contradict each other: `{value}` has {words}");
+    walk(model, &Sizes::Unknown, &mut |typed| {
+        let declared = typed.contradictions.first().map(|(value, words)| format!("`{value}` has {words}"));
+        let reason = declared.or_else(|| typed.impossible.clone());
+        if let (None, Some(reason)) = (&first, reason) {
+            let reason = format!("shapes that contradict each other: {reason}");
             first = Some(lower::Error::Node { place: Box::new(place_of(typed.node, program)), reason });
         }
     });
