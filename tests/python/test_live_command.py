@@ -125,25 +125,20 @@ def make():
 """
 
 
+@contextlib.contextmanager
 def started(folder, *options):
     """The command, as soon as its Python runs the model."""
-    command = [
-        str(support.binary()),
-        "export",
-        "waiting_model:make",
-        "-o",
-        "m.onnx",
-        "--python",
-        sys.executable,
-        *options,
-    ]
-    process = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not (folder / "waits").exists():
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return process
+    command = [support.binary(), "export", "waiting_model:make", "-o", "m.onnx", "--python", sys.executable, *options]
+    with subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 300
+            while not (folder / "waits").exists():
+                assert process.poll() is None, process.stderr.read()
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            yield process
+        finally:
+            process.kill()
 
 
 def pythons_in(folder):
@@ -162,10 +157,9 @@ def pythons_in(folder):
 def test_a_signal_ends_python_too_and_leaves_the_old_files(tmp_path, number, strategy):
     (tmp_path / "waiting_model.py").write_text(WAITING.format(seconds=30))
     (tmp_path / "m.onnx").write_text("old")
-    process = started(tmp_path, "--strategy", strategy, "--inputs", "x:[2,4]:float32", "--overwrite")
-    process.send_signal(number)
-    process.communicate(timeout=20)
-    assert process.returncode == -number
+    with started(tmp_path, "--strategy", strategy, "--inputs", "x:[2,4]:float32", "--overwrite") as process:
+        process.send_signal(number)
+        assert process.wait(timeout=20) == -number
     deadline = time.monotonic() + 20
     while pythons_in(tmp_path):
         assert time.monotonic() < deadline, "Python still runs"

@@ -23,7 +23,7 @@ const COMMANDS: &[&[&str]] = &[
     &["strip", "m.onnx", "-o", "stripped.onnx", "--overwrite"],
     &["tag", "m.onnx", "-o", "tagged.onnx", "--overwrite", "--force"],
     &["extract", "m.onnx", "head", "-o", "part.onnx", "--overwrite"],
-    &["functions", "m.onnx", "-o", "functions.onnx", "--overwrite"],
+    &["functions", "m.onnx", "--all", "-o", "functions.onnx", "--overwrite"],
     &["export", "model.pt2", "-o", "exported.onnx", "--overwrite"],
 ];
 
