@@ -15,7 +15,17 @@ import live_models
 import support
 
 # What Python imports at its start, what the package imports, and what libraries import if it is there.
-NAMES = ["json", "torch", "modelexport", "transformers", "numpy", "sitecustomize", "usercustomize", "flash_attn", "apex"]
+NAMES = [
+    "json",
+    "torch",
+    "modelexport",
+    "transformers",
+    "numpy",
+    "sitecustomize",
+    "usercustomize",
+    "flash_attn",
+    "apex",
+]
 
 
 def plant(folder: Path, marks: Path, names=NAMES, as_packages: bool = False) -> None:

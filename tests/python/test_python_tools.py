@@ -74,9 +74,7 @@ def test_sizes_outputs_and_sources_that_do_not_fit_are_refused(tagged, tmp_path)
         modelexport.analyze(tagged, dim={"batch": 4})
     before = tagged.read_bytes()
     for call in (modelexport.extract, modelexport.functions):
-        with pytest.raises(
-            ValueError, match="is the model that is read, which is never replaced"
-        ):
+        with pytest.raises(ValueError, match="is the model that is read, which is never replaced"):
             call(tagged, "head", tagged, overwrite=True)
     assert tagged.read_bytes() == before
     with pytest.raises(ValueError, match=r"is already an ONNX file; `modelexport tag .* adds tags to it"):

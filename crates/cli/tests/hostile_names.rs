@@ -16,7 +16,7 @@ const HOSTILE: [&str; 5] = [
     "=cmd|' /C calc'!A0",
     "\u{1b}[2J\u{202e}\r\n+1",
     "<script>alert(1)</script>",
-    "@SUM(1)\u{9b}31m",
+    "@SUM(1)\u{9b}31m\u{7f}",
     "`|[x](javascript:alert(1))<img src=x onerror=alert(1)>",
 ];
 
@@ -222,6 +222,15 @@ fn functions() {
     }
     assert_eq!(folder.bytes("back.onnx"), folder.bytes("m.onnx"));
     check_failure(&folder, &["functions", "m.onnx", "\u{1b}[3J", "-o", "x.onnx"]);
+}
+
+#[test]
+fn weights() {
+    let folder = folder();
+    for format in ["text", "json"] {
+        check(&folder, &["weights", "m.onnx"], format);
+        check(&folder, &["weights", "m.onnx", "--embed", "-o", "\u{7f}.onnx", "--overwrite"], format);
+    }
 }
 
 #[test]

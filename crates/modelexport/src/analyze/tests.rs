@@ -103,11 +103,13 @@ fn a_selector_chooses_rows_and_totals() {
     assert!(modules(&below).len() > 1);
     assert!(modules(&below).iter().all(|row| row.path.starts_with("encoder.layer.0")));
     let folder = tempfile::tempdir().unwrap();
-    let error = analyze(&fixture(folder.path(), "bert_tiny"), &select("class:BertLayr", None)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "selector \"class:BertLayr\": no module matches; near matches: class:BertLayer, class:BertPooler"
+    let path = fixture(folder.path(), "bert_tiny");
+    let error = analyze(&path, &select("class:BertLayr", None)).unwrap_err();
+    let expected = format!(
+        "{}: selector \"class:BertLayr\": no module matches; near matches: class:BertLayer, class:BertPooler",
+        path.display()
     );
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

@@ -158,7 +158,12 @@ fn external_data_is_checked_wherever_a_tensor_is() {
             let first = &mut model.graph.nodes[0];
             first.name = "first".into();
             first.attributes.push(attribute.clone());
-            let node = Node { name: "inner".into(), attributes: vec![attribute.clone()], ..Node::default() };
+            let node = Node {
+                name: "inner".into(),
+                op_type: "Relu".into(),
+                attributes: vec![attribute.clone()],
+                ..Node::default()
+            };
             let defaults = vec![attribute.clone()];
             let body = Function {
                 name: "F".into(),
