@@ -3,8 +3,7 @@
 //! module's weights; the normalisation's module is named among those that the node stands for. Makes no nodes.
 //!
 //! A normalisation stays if it could give other numbers: where `epsilon` is not positive, where a parameter is infinite or
-//! NaN or a variance negative, or where what they make of it does not fit the type of the weights. Then zero times infinity
-//! is not NaN in the same places.
+//! NaN, or where what they make of it is not finite in the type of the weights.
 
 use std::collections::HashMap;
 
