@@ -199,3 +199,8 @@ def compare(case: Case, opset: int, got: list, wanted: list, dtypes: list) -> No
             equal_nan=True,
             err_msg=where,
         )
+        if case.signs:
+            are_zero = (have == 0) & (want.numpy() == 0)
+            np.testing.assert_array_equal(
+                np.signbit(have[are_zero]), np.signbit(want.numpy()[are_zero]), err_msg=f"{where}: signs of zeros"
+            )

@@ -37,7 +37,8 @@ pub fn lower(
     if let Some(missing) = report::unsupported(&program, options) {
         return Err(Error::Unsupported(missing));
     }
-    functionalize::functionalize(&mut program)?;
+    let written = functionalize::functionalize(&mut program)?;
+    functionalize::refuse_untold_sharing(&program, &written, load)?;
     let mut ir = Lowering::new(&program, options).run()?;
     passes::run(&mut ir, &program, options, load);
     let graph = if options.keep_graph { aten::Graph::default() } else { std::mem::take(&mut program.graph) };

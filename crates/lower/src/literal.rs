@@ -45,9 +45,9 @@ impl Literal {
             DType::U16 | DType::I16 => each(values, |x| (x.as_i64() as u16).to_le_bytes()),
             DType::U32 | DType::I32 => each(values, |x| (x.as_i64() as u32).to_le_bytes()),
             DType::U64 | DType::I64 => each(values, |x| x.as_i64().to_le_bytes()),
-            DType::F16 => each(values, |x| f16::from_f64(x.as_f64()).to_le_bytes()),
-            DType::BF16 => each(values, |x| bf16::from_f64(x.as_f64()).to_le_bytes()),
-            DType::F32 => each(values, |x| (x.as_f64() as f32).to_le_bytes()),
+            DType::F16 => each(values, |x| f16::from_f32(x.as_f32()).to_le_bytes()),
+            DType::BF16 => each(values, |x| bf16::from_f32(x.as_f32()).to_le_bytes()),
+            DType::F32 => each(values, |x| x.as_f32().to_le_bytes()),
             DType::F64 => each(values, |x| x.as_f64().to_le_bytes()),
             _ => return None,
         };
@@ -107,6 +107,14 @@ impl Number {
         }
     }
 
+    /// Rounded once. PyTorch makes types of 16 bits of it, too.
+    fn as_f32(self) -> f32 {
+        match self {
+            Number::Int(value) => value as f32,
+            Number::Float(value) => value as f32,
+        }
+    }
+
     /// Floats are cut towards zero.
     pub fn as_i64(self) -> i64 {
         match self {
@@ -146,5 +154,13 @@ mod tests {
                 literal.and_then(|l| l.numbers()).map(|n| n.into_iter().map(Number::as_f64).collect());
             assert_eq!(back, Some(vec![-3.0, 5.0]), "{dtype}");
         }
+    }
+
+    /// PyTorch: `torch.tensor([9007199791611905]).float()` and `torch.tensor([1.00048828125 + 2**-30]).double().half()`.
+    #[test]
+    fn numbers_are_rounded_as_pytorch_does_it() {
+        let as_f64 = |dtype, number| Literal::scalar(dtype, number)?.numbers()?.first().map(|n| n.as_f64());
+        assert_eq!(as_f64(DType::F32, Number::Int(9_007_199_791_611_905)), Some(9_007_200_328_482_816.0));
+        assert_eq!(as_f64(DType::F16, Number::Float(1.000_488_281_25 + 2f64.powi(-30))), Some(1.0));
     }
 }

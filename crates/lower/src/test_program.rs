@@ -6,7 +6,9 @@ use modelexport_graph::aten::{
     Arg, Graph, InputSpec, Layout, NamedArg, Node, OutputSpec, Program, Signature, Subgraph, SymOr,
     TensorMeta, ValueId, ValueKind, Weight, WeightKind,
 };
-use modelexport_graph::{DType, Dim, Method, ModuleTree, Scopes, SymExpr, SymOp};
+use modelexport_graph::{
+    DType, Dim, Method, ModuleTree, Scopes, SourceId, Span, StridedView, SymExpr, SymOp,
+};
 
 /// A program under construction. Nodes are named after their operator, as FX does it.
 pub(crate) struct TestProgram {
@@ -85,6 +87,20 @@ impl TestProgram {
     pub(crate) fn parameter(&mut self, name: &str, meta: TensorMeta) -> ValueId {
         let weight = self.weight(name, WeightKind::Parameter, &meta);
         self.weight_input(name, meta, InputSpec::Parameter { weight })
+    }
+
+    /// A buffer in a storage of `length` bytes, where `meta` says.
+    pub(crate) fn buffer_in(&mut self, storage: u32, length: u64, name: &str, meta: TensorMeta) -> ValueId {
+        let dims = |dims: &[Dim]| dims.iter().map(|dim| dim.as_static().unwrap() as u64).collect();
+        let data = StridedView {
+            span: Span { source: SourceId(storage), offset: 0, length },
+            offset: meta.storage_offset.as_static().unwrap() as u64,
+            sizes: dims(&meta.sizes),
+            strides: dims(&meta.strides),
+        };
+        let id = self.buffer(name, meta);
+        self.program.weights.last_mut().unwrap().data = Some(data);
+        id
     }
 
     fn weight(&mut self, name: &str, kind: WeightKind, meta: &TensorMeta) -> u32 {

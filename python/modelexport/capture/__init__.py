@@ -7,7 +7,7 @@ import torch
 from torch.export.exported_program import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from modelexport.capture import branch_stacks, hollow, shapes
+from modelexport.capture import branch_stacks, hollow, shapes, shared_inputs
 from modelexport.capture.decompose import Missing, decomposed
 from modelexport.capture.fixed_sizes import fixed_sizes_explained
 from modelexport.capture.lock import CAPTURE_LOCK
@@ -79,6 +79,7 @@ def capture_program(program: ExportedProgram, dynamic_shapes: Any = None, *, mis
 
 
 def _handed_over(program: ExportedProgram, name: str, names: shapes.AxisNames, missing: Missing) -> Captured:
+    shared_inputs.refuse_changed(program)
     program, reasons = decomposed(program, missing)
     symbols = []
     if names:

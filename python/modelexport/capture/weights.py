@@ -17,6 +17,7 @@ class Weights:
     def __init__(self, metas: TensorMetas):
         self._metas = metas
         self._names: dict[int, str] = {}
+        self._copies: dict[tuple[torch.device, int], torch.UntypedStorage] = {}
         self.storages: list[Storage] = []
 
     def config(self, tensors: dict[str, Any]) -> dict[str, Any]:
@@ -39,10 +40,30 @@ class Weights:
         }
         if is_opaque:
             return f"opaque_{id(tensor)}", entry
-        tensor = _readable(tensor)
+        tensor = self._readable(tensor)
         entry["path_name"] = storage = self._storage(tensor)
         entry["tensor_meta"] = self._metas.of(tensor)
         return storage, entry
+
+    def _readable(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor itself if its elements lie in this process's memory as they are, else a copy that does."""
+        tensor = tensor.detach()
+        if is_fake(tensor) or tensor.device.type == "meta":
+            return tensor
+        if tensor.layout is torch.strided and (tensor.is_conj() or tensor.is_neg()):
+            tensor = tensor.resolve_conj().resolve_neg()
+        if tensor.device.type != "cpu":
+            tensor = self.in_memory(tensor) if tensor.layout is torch.strided else tensor.cpu()
+        return tensor
+
+    def in_memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor of another device over a copy of its storage, which is one for all tensors that share it."""
+        storage = tensor.untyped_storage()
+        key = (tensor.device, storage.data_ptr())
+        if key not in self._copies:
+            self._copies[key] = storage.cpu()
+        made = torch.empty(0, dtype=tensor.dtype)
+        return made.set_(self._copies[key], tensor.storage_offset(), tensor.shape, tensor.stride())
 
     def _storage(self, tensor: torch.Tensor) -> str:
         if tensor.layout is not torch.strided or tensor.device.type == "meta" or is_fake(tensor):
@@ -61,18 +82,6 @@ class Weights:
         name = f"storage_{len(self.storages)}"
         self.storages.append((name, address, length, owner))
         return name
-
-
-def _readable(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor itself if its elements lie in this process's memory as they are, else a copy that does."""
-    tensor = tensor.detach()
-    if is_fake(tensor) or tensor.device.type == "meta":
-        return tensor
-    if tensor.device.type != "cpu":
-        tensor = tensor.cpu()
-    if tensor.layout is torch.strided and (tensor.is_conj() or tensor.is_neg()):
-        tensor = tensor.resolve_conj().resolve_neg()
-    return tensor
 
 
 def tied_names(tensors: dict[str, Any]) -> list[list[str]]:

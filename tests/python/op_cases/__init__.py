@@ -42,6 +42,8 @@ class Case:
     compare: str = "values"
     #: Relative tolerance; the default depends on the type of the output.
     rtol: float | None = None
+    #: Whether zeros must have the sign that they have in PyTorch.
+    signs: bool = False
 
     @property
     def is_first(self) -> bool:
@@ -55,7 +57,17 @@ _family = "?"
 
 
 def _add(
-    target, call, tensors, *, opsets=OPSETS, since=None, dynamic=None, alternative=None, compare="values", rtol=None
+    target,
+    call,
+    tensors,
+    *,
+    opsets=OPSETS,
+    since=None,
+    dynamic=None,
+    alternative=None,
+    compare="values",
+    rtol=None,
+    signs=False,
 ):
     if since is not None:
         opsets = tuple(sorted({o for o in opsets if o >= since} | {since}))
@@ -72,15 +84,15 @@ def _add(
             alternative,
             compare,
             rtol,
+            signs,
         )
     )
 
 
 def op(target: str, *args: Any, **kwargs: Any) -> None:
-    """A call of one overload. Keywords of the harness: opsets, since, dynamic, alternative, compare, rtol."""
-    settings = {
-        k: kwargs.pop(k) for k in ("opsets", "since", "dynamic", "alternative", "compare", "rtol") if k in kwargs
-    }
+    """A call of one overload. Keywords of the harness: opsets, since, dynamic, alternative, compare, rtol, signs."""
+    names = ("opsets", "since", "dynamic", "alternative", "compare", "rtol", "signs")
+    settings = {name: kwargs.pop(name) for name in names if name in kwargs}
     overload = torch.ops
     for part in target.split("."):
         overload = getattr(overload, part)

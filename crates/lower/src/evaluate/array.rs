@@ -13,12 +13,15 @@ pub struct Array {
 }
 
 impl Array {
-    /// `None` for types without numbers and for literals whose bytes do not fit their shape.
+    /// `None` for types without numbers, for numbers above `i64::MAX`, and for literals whose bytes do not fit their
+    /// shape.
     pub fn from_literal(literal: &Literal) -> Option<Array> {
         let dims =
             literal.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<Vec<usize>>>()?;
         let data = literal.numbers()?;
-        (data.len() == dims.iter().product::<usize>()).then_some(Array { dtype: literal.dtype, dims, data })
+        let is_too_large = literal.dtype == DType::U64 && data.iter().any(|number| number.as_i64() < 0);
+        let is_whole = data.len() == dims.iter().product::<usize>();
+        (is_whole && !is_too_large).then_some(Array { dtype: literal.dtype, dims, data })
     }
 
     pub fn to_literal(&self) -> Option<Literal> {

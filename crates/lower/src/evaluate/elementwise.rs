@@ -32,8 +32,10 @@ pub fn unary(op: &str, x: &Array) -> Option<Array> {
         ("Identity", _) => x.data.clone(),
         ("Neg", _) => map(x, i64::wrapping_neg, |x| -x),
         ("Abs", _) => map(x, i64::wrapping_abs, f64::abs),
-        ("Relu", _) => map(x, |x| x.max(0), |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }),
-        ("Sign", _) => map(x, i64::signum, |x| if x == 0.0 { 0.0 } else { x.signum() }),
+        // The sign of zero stays.
+        ("Relu", _) => map(x, |x| x.max(0), |x| if x < 0.0 { 0.0 } else { x }),
+        // Of NaN it is zero in PyTorch.
+        ("Sign", _) => map(x, i64::signum, |x| if x == 0.0 || x.is_nan() { 0.0 } else { x.signum() }),
         ("Not", _) => x.data.iter().map(|number| Number::from(number.as_i64() == 0)).collect(),
         ("IsNaN", _) => {
             let data = x.data.iter().map(|number| Number::from(number.as_f64().is_nan())).collect();
@@ -67,17 +69,27 @@ pub fn cast(x: &Array, to: DType) -> Option<Array> {
             }
         })
         .collect();
-    // What PyTorch gives for other numbers depends on the machine. For all that lie below an `int64` it is the smallest
-    // one, so that the logarithm of 0, which a `Where` drops later, does not keep what is made of it.
+    // What PyTorch gives for numbers that `to` cannot hold depends on the machine. For all that lie below an `int64` it is
+    // the smallest one, so that the logarithm of 0, which a `Where` drops later, does not keep what is made of it.
     let is_certain = |number: &Number| match number {
         Number::Float(value) if to == DType::I64 => *value < -(i64::MIN as f64),
-        Number::Float(value) => value.is_finite(),
+        Number::Float(value) => holds(to, *value),
         Number::Int(_) => true,
     };
     if to.is_integer() && !x.data.iter().all(is_certain) {
         return None;
     }
     Array::from_literal(&Array::new(to, x.dims.clone(), data).to_literal()?)
+}
+
+/// Whether the integer type `dtype` has what is left of `value` when it is cut towards zero.
+fn holds(dtype: DType, value: f64) -> bool {
+    let bits = dtype.bits().unwrap_or(0) as i32;
+    let (low, high) = match dtype {
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
+        _ => (0.0, 2f64.powi(bits)),
+    };
+    low <= value.trunc() && value.trunc() < high
 }
 
 pub fn binary(op: &str, a: &Array, b: &Array) -> Option<Array> {
@@ -126,8 +138,8 @@ fn pair(op: &str, x: Number, y: Number) -> Option<Number> {
         "Mul" => (x * y).into(),
         "Div" => (x / y).into(),
         "Pow" => x.powf(y).into(),
-        "Max" if !x.is_nan() && !y.is_nan() => x.max(y).into(),
-        "Min" if !x.is_nan() && !y.is_nan() => x.min(y).into(),
+        "Max" => maximum(x, y).into(),
+        "Min" => minimum(x, y).into(),
         "Equal" => (x == y).into(),
         "Less" => (x < y).into(),
         "LessOrEqual" => (x <= y).into(),
@@ -135,6 +147,16 @@ fn pair(op: &str, x: Number, y: Number) -> Option<Number> {
         "GreaterOrEqual" => (x >= y).into(),
         _ => return None,
     })
+}
+
+/// NaN if one of the two is. Of zeros, the first.
+pub fn maximum(x: f64, y: f64) -> f64 {
+    if x.is_nan() || x >= y { x } else { y }
+}
+
+/// NaN if one of the two is. Of zeros, the first.
+pub fn minimum(x: f64, y: f64) -> f64 {
+    if x.is_nan() || x <= y { x } else { y }
 }
 
 pub fn choose(condition: &Array, a: &Array, b: &Array) -> Option<Array> {

@@ -259,6 +259,83 @@ mod tests {
         assert!(run("Cast", &[floats(&[1], &[f64::NEG_INFINITY])], attrs![to = 6i64]).is_none());
     }
 
+    /// PyTorch: `torch.tensor([3e9]).int()` and `torch.tensor([-1.0, 300.0]).byte()` wrap or saturate by the processor.
+    #[test]
+    fn numbers_that_an_integer_type_cannot_hold_are_left_to_the_machine() {
+        let to = |dtype: DType, values: &[f64]| {
+            run("Cast", &[floats(&[values.len() as i64], values)], attrs![to = dtype])
+        };
+        assert!(to(DType::I32, &[3e9]).is_none());
+        assert!(to(DType::U8, &[-1.0]).is_none());
+        assert!(to(DType::U8, &[256.0]).is_none());
+        assert_eq!(values(to(DType::U8, &[-0.9, 255.9])).1, [0.0, 255.0]);
+        assert_eq!(values(to(DType::I8, &[-128.9, 127.9])).1, [-128.0, 127.0]);
+        assert_eq!(values(to(DType::Bool, &[f64::NAN, -0.0])).1, [1.0, 0.0]);
+    }
+
+    fn bits(literal: Option<Literal>) -> Vec<u64> {
+        values(literal).1.into_iter().map(f64::to_bits).collect()
+    }
+
+    fn as_bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    /// PyTorch: `maximum`, `amax`, `clamp` and `sign` of NaN are NaN, NaN, NaN and 0.
+    #[test]
+    fn nan_is_kept_but_by_sign() {
+        let x = floats(&[3], &[1.0, f64::NAN, 2.0]);
+        for op in ["ReduceMax", "ReduceMin"] {
+            assert!(
+                values(run(op, &[x.clone(), Literal::ints(&[0])], attrs![keepdims = 0])).1[0].is_nan(),
+                "{op}"
+            );
+        }
+        for op in ["Max", "Min"] {
+            for pair in [[x.clone(), floats(&[3], &[5.0; 3])], [floats(&[3], &[5.0; 3]), x.clone()]] {
+                let is_nan: Vec<bool> = values(run(op, &pair, vec![])).1.iter().map(|x| x.is_nan()).collect();
+                assert_eq!(is_nan, [false, true, false], "{op}");
+            }
+        }
+        let bounds = [x.clone(), floats(&[], &[f64::NAN])];
+        assert!(values(run("Clip", &bounds, vec![])).1.iter().all(|x| x.is_nan()));
+        assert_eq!(values(run("Sign", &[x], vec![])).1, [1.0, 0.0, 1.0]);
+    }
+
+    /// PyTorch: of `[-0.0, 0.0]`, `relu` and `clamp(0, 1)` are the same numbers; `sum` and `cumsum` of `[-0.0]` are 0.0.
+    #[test]
+    fn zeros_keep_their_signs_but_in_sums() {
+        let x = floats(&[2], &[-0.0, 0.0]);
+        let (zero, one) = (floats(&[], &[0.0]), floats(&[], &[1.0]));
+        assert_eq!(bits(run("Relu", &[x.clone()], vec![])), as_bits(&[-0.0, 0.0]));
+        assert_eq!(bits(run("Clip", &[x, zero, one], vec![])), as_bits(&[-0.0, 0.0]));
+        let negative = floats(&[1], &[-0.0]);
+        for op in ["ReduceSum", "ReduceMean", "CumSum"] {
+            assert_eq!(
+                bits(run(op, &[negative.clone(), Literal::ints(&[0])], vec![])),
+                as_bits(&[0.0]),
+                "{op}"
+            );
+        }
+    }
+
+    /// PyTorch: `torch.tensor([[2**62, 3]]) @ torch.tensor([[2], [1]])` is `-2**63 + 3`.
+    #[test]
+    fn integer_products_wrap_and_keep_all_digits() {
+        let row = Literal { dims: vec![1, 2], ..Literal::ints(&[1 << 62, 3]) };
+        let column = Literal { dims: vec![2, 1], ..Literal::ints(&[2, 1]) };
+        assert_eq!(run("MatMul", &[row, column], vec![]).unwrap().as_ints().unwrap(), [i64::MIN + 3]);
+    }
+
+    #[test]
+    fn unsigned_numbers_above_the_signed_ones_are_not_folded() {
+        let large = Literal::from_numbers(DType::U64, vec![1], [Number::Int(-1)]).unwrap();
+        let one = Literal::from_numbers(DType::U64, vec![1], [Number::Int(1)]).unwrap();
+        assert!(run("Less", &[large.clone(), one.clone()], vec![]).is_none());
+        assert!(run("Div", &[one.clone(), large], vec![]).is_none());
+        assert!(run("Div", &[one.clone(), one], vec![]).is_some());
+    }
+
     #[test]
     fn softplus_of_large_numbers_is_the_number() {
         let y = values(run("Softplus", &[floats(&[3], &[0.0, 1000.0, -1000.0])], vec![])).1;

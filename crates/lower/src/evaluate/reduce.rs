@@ -1,6 +1,7 @@
 //! Reductions, running sums and matrix products on constants.
 
 use super::array::{Array, axis, broadcast_dims, dot, for_each_index, strides};
+use super::elementwise::{maximum, minimum};
 use crate::literal::Number;
 
 pub fn reduce(op: &str, x: &Array, axes: &[i64], keepdims: bool) -> Option<Array> {
@@ -33,14 +34,14 @@ fn fold(op: &str, group: &[Number], is_float: bool) -> Option<Number> {
     if is_float {
         let values = group.iter().map(|number| number.as_f64());
         return Some(Number::Float(match op {
-            "ReduceSum" => values.sum(),
+            "ReduceSum" => sum(values),
             "ReduceProd" => values.product(),
-            "ReduceMean" => values.sum::<f64>() / group.len() as f64,
-            "ReduceMax" => values.reduce(f64::max)?,
-            "ReduceMin" => values.reduce(f64::min)?,
-            "ReduceL1" => values.map(f64::abs).sum(),
-            "ReduceL2" => values.map(|value| value * value).sum::<f64>().sqrt(),
-            "ReduceSumSquare" => values.map(|value| value * value).sum(),
+            "ReduceMean" => sum(values) / group.len() as f64,
+            "ReduceMax" => values.reduce(maximum)?,
+            "ReduceMin" => values.reduce(minimum)?,
+            "ReduceL1" => sum(values.map(f64::abs)),
+            "ReduceL2" => sum(values.map(|value| value * value)).sqrt(),
+            "ReduceSumSquare" => sum(values.map(|value| value * value)),
             _ => return None,
         }));
     }
@@ -54,11 +55,21 @@ fn fold(op: &str, group: &[Number], is_float: bool) -> Option<Number> {
     }))
 }
 
+/// Starts at zero, which no sum of negative zeros changes; `Iterator::sum` starts at the negative zero.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
+}
+
 pub fn cumulative_sum(x: &Array, along: i64) -> Option<Array> {
     let along = axis(along, x.rank())?;
     let own = strides(&x.dims);
     let step = *own.get(along)?;
     let mut data = x.data.clone();
+    for number in &mut data {
+        if let Number::Float(value) = number {
+            *value += 0.0;
+        }
+    }
     for_each_index(&x.dims, |at| {
         if at.get(along).is_some_and(|&i| i > 0) {
             let here = dot(at, &own);
@@ -97,13 +108,14 @@ pub fn matmul(a: &Array, b: &Array) -> Option<Array> {
     for n in 0..count {
         for row in 0..rows {
             for column in 0..columns {
-                let mut sum = 0.0;
+                let (mut sum, mut whole) = (0.0, 0i64);
                 for k in 0..inner {
-                    let left = a.data.get((n * rows + row) * inner + k)?;
-                    let right = b.data.get((n * inner + k) * columns + column)?;
+                    let left = *a.data.get((n * rows + row) * inner + k)?;
+                    let right = *b.data.get((n * inner + k) * columns + column)?;
                     sum += left.as_f64() * right.as_f64();
+                    whole = whole.wrapping_add(left.as_i64().wrapping_mul(right.as_i64()));
                 }
-                data.push(if a.dtype.is_float() { Number::Float(sum) } else { Number::Int(sum as i64) });
+                data.push(if a.dtype.is_float() { Number::Float(sum) } else { Number::Int(whole) });
             }
         }
     }

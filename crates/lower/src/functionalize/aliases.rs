@@ -79,8 +79,8 @@ struct Memory {
     is_written: bool,
     /// Places with pending writes, in the order of the writes.
     pending: Vec<PlaceId>,
-    /// The node that changed the contents in a way that is not followed.
-    spoiled_by: Option<Name>,
+    /// Why the contents can no longer be told.
+    spoiled: Option<Arc<str>>,
 }
 
 /// What makes two views of one memory the same.
@@ -115,6 +115,10 @@ pub(super) struct Aliases {
     memories: HashMap<PlaceId, Memory>,
     looks: HashMap<Look, PlaceId>,
     next_version: u32,
+    /// Groups of roots over one memory, with the names of the weights; none is followed to another.
+    strangers: Vec<Vec<(PlaceId, Name)>>,
+    /// By root: its group.
+    group_of: HashMap<PlaceId, usize>,
 }
 
 impl Aliases {
@@ -192,7 +196,7 @@ impl Aliases {
         Some(self.get(id)?.step.as_ref()?.parent)
     }
 
-    fn root(&self, id: PlaceId) -> PlaceId {
+    pub(super) fn root(&self, id: PlaceId) -> PlaceId {
         self.get(id).map_or(id, |place| place.root)
     }
 
@@ -205,15 +209,45 @@ impl Aliases {
         self.root(id) == id
     }
 
-    /// The contents can no longer be told.
-    pub(super) fn spoil(&mut self, id: PlaceId, by: Name) {
+    /// The contents can no longer be told, for this reason.
+    pub(super) fn spoil(&mut self, id: PlaceId, reason: &str) {
         let memory = self.memories.entry(self.root(id)).or_default();
         memory.is_written = true;
-        memory.spoiled_by = Some(by);
+        memory.spoiled = Some(reason.into());
     }
 
-    pub(super) fn spoiled_by(&self, id: PlaceId) -> Option<&Name> {
-        self.memories.get(&self.root(id))?.spoiled_by.as_ref()
+    /// Why the contents cannot be told.
+    pub(super) fn spoiled(&self, id: PlaceId) -> Option<&str> {
+        self.memories.get(&self.root(id))?.spoiled.as_deref()
+    }
+
+    /// Makes weights over one memory known of which none is followed to another.
+    pub(super) fn add_strangers(&mut self, group: Vec<(PlaceId, Name)>) {
+        let group: Vec<_> = group.into_iter().map(|(place, name)| (self.root(place), name)).collect();
+        self.group_of.extend(group.iter().map(|(root, _)| (*root, self.strangers.len())));
+        self.strangers.push(group);
+    }
+
+    /// The node `by` has written to `id`: the contents of strangers can no longer be told.
+    pub(super) fn spoil_strangers(&mut self, id: PlaceId, by: &str) {
+        let root = self.root(id);
+        let Some(group) = self.group_of.get(&root).and_then(|&group| self.strangers.get(group)) else {
+            return;
+        };
+        let Some((_, written)) = group.iter().find(|(member, _)| *member == root) else { return };
+        let others = group.iter().filter(|(member, _)| *member != root);
+        let reasons: Vec<_> = others
+            .map(|(other, name)| {
+                let reason = format!(
+                    "but `{by}` changes `{written}`, and `{name}` lies in the same memory in another way (type or strides), \
+                     which is not followed: keep one of the two, and take the other from it in `forward`"
+                );
+                (*other, reason)
+            })
+            .collect();
+        for (other, reason) in reasons {
+            self.spoil(other, &reason);
+        }
     }
 
     // ---- relations
@@ -304,8 +338,8 @@ impl Aliases {
             pending.push(id);
         }
         let count = pending.len();
-        let spoiled_by = old.spoiled_by.filter(|_| covered != root);
-        self.memories.insert(root, Memory { is_written: true, pending, spoiled_by });
+        let spoiled = old.spoiled.filter(|_| covered != root);
+        self.memories.insert(root, Memory { is_written: true, pending, spoiled });
         self.set_value(id, value);
         self.set_pending(id, id != root);
         if let Some(place) = self.places.get_mut(id.0) {

@@ -80,6 +80,7 @@ impl Rewriter<'_> {
             }
             Kind::Part { scatter, rest, .. } => {
                 let old = self.take(target)?;
+                let old = self.laid_out(old, &meta, step, &wanted, &writer);
                 let mut args = vec![named("self", Arg::Tensor(old)), source_arg("src")];
                 args.extend(rest.iter().cloned());
                 (*scatter, args)
@@ -124,12 +125,12 @@ impl Rewriter<'_> {
         let flat = positions(std::slice::from_ref(&count));
         let mut at = self.emit("aten.arange.default", vec![named("end", end)], flat, &wanted, &writer);
         at = self.reshaped(at, positions(&meta.sizes), &wanted, &writer);
-        let mut above = target;
+        let (mut above, mut above_meta) = (target, meta.clone());
         while above != write {
             let next = self.aliases.towards(above, write);
             let Some(place) = self.aliases.get(next) else { break };
             let Some(step) = place.step.clone() else { break };
-            let shown = positions(&place.meta.sizes);
+            let below_meta = place.meta.clone();
             if matches!(
                 step.view.kind,
                 Kind::Convert { .. } | Kind::RealPart | Kind::ImaginaryPart | Kind::Opaque
@@ -137,9 +138,10 @@ impl Rewriter<'_> {
                 return self.refuse("writes through a view that cannot be followed: clone it first");
             }
             self.check(&step)?;
+            at = self.laid_out(at, &above_meta, &step, &wanted, &writer);
             let (operator, args) = repeated(&step, at);
-            at = self.emit(&operator, args, shown, &wanted, &writer);
-            above = next;
+            at = self.emit(&operator, args, positions(&below_meta.sizes), &wanted, &writer);
+            (above, above_meta) = (next, below_meta);
         }
         let written = [element_count(&written_sizes)];
         let at = self.reshaped(at, positions(&written), &wanted, &writer);
@@ -175,7 +177,8 @@ impl Rewriter<'_> {
             return self.refuse("reads a tensor that no node before it makes");
         };
         self.check(&step)?;
-        let Some(above) = self.aliases.get(step.parent).and_then(|place| place.value) else {
+        let parent = self.aliases.get(step.parent).map(|place| (place.value, place.meta.clone()));
+        let Some((Some(above), above_meta)) = parent else {
             return self.refuse("reads a tensor that no node before it makes");
         };
         if matches!(step.view.kind, Kind::Opaque) {
@@ -185,9 +188,31 @@ impl Rewriter<'_> {
             ));
         }
         let wanted = self.graph.value(like).map_or_else(|| step.node.name.clone(), |like| like.name.clone());
-        let origin = Writer::of(&step.node);
+        // A window of a weight was made by no node: it is taken for the node that reads it.
+        let maker = if step.node.outputs.is_empty() { &self.at } else { &*step.node };
+        let origin = Writer::of(maker);
+        let above = self.laid_out(above, &above_meta, &step, &wanted, &origin);
         let (operator, args) = repeated(&step, above);
         Ok(self.emit(&operator, args, meta, &wanted, &origin))
+    }
+
+    /// `value` with the strides and the offset of the place that it holds the contents of, if `step` goes by them: what
+    /// was copied to a place may have others.
+    fn laid_out(
+        &mut self,
+        value: ValueId,
+        place: &TensorMeta,
+        step: &Step,
+        wanted: &str,
+        writer: &Writer,
+    ) -> ValueId {
+        let Some(own) = self.graph.tensor(value).cloned() else { return value };
+        let is_alike = own.strides == place.strides && own.storage_offset == place.storage_offset;
+        if is_alike || !step.view.kind.is_strided() {
+            return value;
+        }
+        let meta = TensorMeta { dtype: own.dtype, ..place.clone() };
+        self.emit("aten.alias.default", vec![named("self", Arg::Tensor(value))], meta, wanted, writer)
     }
 
     /// Refuses to go through a reshape of which nobody can say whether it copied.

@@ -6,7 +6,7 @@
 //! read them later in the graph, but are not outputs of it.
 //!
 //! A graph without in-place operators is left as it is. Else the graph is walked once ([`rewriter`]), with a record
-//! of which tensors share memory ([`aliases`], filled from [`view`] and [`strides`]). An in-place operator becomes
+//! of which tensors share memory ([`aliases`], filled from [`storage`], [`view`] and [`strides`]). An in-place operator becomes
 //! its functional variant ([`mutation`], [`functional_variant`]), whose result is noted as the contents of the tensor; it is carried to the tensors
 //! that share its memory when one of them is read ([`carry`]), so that nothing is made that is not read.
 
@@ -15,36 +15,60 @@ mod arguments;
 mod carry;
 mod dtype;
 mod functional_variant;
+mod inputs;
 mod mutation;
 mod rewriter;
 mod statistics;
+mod storage;
+#[cfg(test)]
+mod storage_tests;
 mod strides;
 #[cfg(test)]
 mod tests;
+mod untold;
 mod view;
 
-use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, Signature, Weight};
+use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, Signature};
 use modelexport_graph::{ModuleTree, Name, ScopeId, Scopes};
 
 use crate::error::{Error, Place, Result};
 use rewriter::Rewriter;
+use storage::Storages;
 
 pub use functional_variant::functional_variant;
+pub use untold::refuse_untold_sharing;
 
-/// Rewrites `program` so that no node changes a tensor in place.
-pub fn functionalize(program: &mut Program) -> Result<()> {
+/// A weight that a program changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Index of the graph's input.
+    pub input: usize,
+    /// The first node that changes its memory.
+    pub place: Place,
+}
+
+/// Rewrites `program` so that no node changes a tensor in place. Returns the weights whose contents were changed.
+pub fn functionalize(program: &mut Program) -> Result<Vec<Written>> {
     let Program { graph, signature, weights, modules, scopes, .. } = program;
     let locate = Locate { modules, scopes, outer: Scopes::ROOT };
     if !changes_tensors(graph) {
-        return graph.nodes.iter_mut().try_for_each(|node| subgraphs(node, &locate));
+        graph.nodes.iter_mut().try_for_each(|node| subgraphs(node, &locate))?;
+        return Ok(Vec::new());
     }
     let before: Vec<Option<Name>> = graph.outputs.iter().map(|output| output_name(graph, output)).collect();
-    let keys = input_keys(signature, weights);
+    let storages = Storages::of(graph, signature, weights);
     let mut rewriter = Rewriter::new(graph, locate);
-    rewriter.add_inputs(&keys);
+    rewriter.add_inputs(storages);
     rewriter.run()?;
+    let written = rewriter.written_inputs();
+    let added = rewriter.added_weights();
+    for (value, weight) in added {
+        graph.inputs.push(Arg::Tensor(value));
+        signature.inputs.push(InputSpec::Buffer { weight: weights.len() as u32, persistent: false });
+        weights.push(weight);
+    }
     keep_output_names(graph, signature, before);
-    Ok(())
+    Ok(written)
 }
 
 /// Rewrites the graphs among the arguments of `node`, each on its own.
@@ -62,7 +86,7 @@ fn subgraphs(node: &mut Node, locate: &Locate<'_>) -> Result<()> {
             continue;
         }
         let mut rewriter = Rewriter::new(graph, locate);
-        rewriter.add_inputs(&[]);
+        rewriter.add_inputs(Storages::default());
         rewriter.run()?;
         if rewriter.writes_an_input() {
             let reason = "changes an input of the graph inside it: return the new value instead".to_owned();
@@ -76,24 +100,6 @@ fn changes_tensors(graph: &Graph) -> bool {
     graph.nodes.iter().any(|node| {
         functional_variant::effect(&node.target).is_some() || statistics::updated_by(node).is_some()
     })
-}
-
-/// Inputs that are one tensor in memory have one key.
-fn input_keys(signature: &Signature, weights: &[Weight]) -> Vec<Option<u32>> {
-    let mut first_with: std::collections::HashMap<_, u32> = std::collections::HashMap::new();
-    let keys = signature.inputs.iter().map(|input| match input {
-        InputSpec::Parameter { weight }
-        | InputSpec::Buffer { weight, .. }
-        | InputSpec::TensorConstant { weight } => {
-            let data = weights.get(*weight as usize).and_then(|weight| weight.data.as_ref());
-            Some(match data {
-                Some(data) => *first_with.entry(data).or_insert(*weight),
-                None => *weight,
-            })
-        }
-        _ => None,
-    });
-    keys.collect()
 }
 
 fn output_name(graph: &Graph, output: &Arg) -> Option<Name> {

@@ -225,7 +225,8 @@ impl Rewriter<'_> {
             }
         }
         for place in running.iter().filter_map(|&id| self.place(id)).collect::<Vec<_>>() {
-            self.aliases.spoil(place, node.name.clone());
+            self.aliases.spoil(place, &format!("which `{}` updates while training", node.name));
+            self.note_writer(place);
         }
         for result in view::results_of(&node) {
             self.add_tensor(result);
@@ -247,6 +248,7 @@ impl Rewriter<'_> {
         }
         let writer = Writer::of(&self.at);
         let root = found.root;
+        self.note_writer(place);
         if self.aliases.write(place, value, writer) > MAX_PENDING {
             self.contents(root)?;
         }

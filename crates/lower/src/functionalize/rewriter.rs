@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use modelexport_graph::Method;
-use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind};
+use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind, Weight};
 
 use super::aliases::{Aliases, PlaceId, Step, Writer};
 use super::functional_variant::{aten_name, effect};
 use super::view::{self, How, Kind, View, shown_by, source_of};
 use super::{Locate, statistics};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::unique_names::UniqueNames;
 
 /// A tensor of the program, which keeps its identity when it is changed.
@@ -23,7 +23,7 @@ pub(super) struct TensorId(pub(super) usize);
 
 pub(super) struct Rewriter<'a> {
     pub(super) graph: &'a mut Graph,
-    locate: Locate<'a>,
+    pub(super) locate: Locate<'a>,
     /// The rewritten nodes.
     pub(super) nodes: Vec<Node>,
     pub(super) aliases: Aliases,
@@ -34,6 +34,10 @@ pub(super) struct Rewriter<'a> {
     pub(super) names: UniqueNames,
     /// The node in work.
     pub(super) at: Node,
+    /// Weights that the program does not have, and the values that stand for them.
+    pub(super) added: Vec<(ValueId, Weight)>,
+    /// The first node that wrote, by the place of the memory.
+    pub(super) first_writers: HashMap<PlaceId, Place>,
 }
 
 impl<'a> Rewriter<'a> {
@@ -58,23 +62,8 @@ impl<'a> Rewriter<'a> {
             named,
             names,
             at,
-        }
-    }
-
-    /// Makes the inputs known. Inputs with one key are one tensor: a weight that has two names.
-    pub(super) fn add_inputs(&mut self, keys: &[Option<u32>]) {
-        let mut by_key: HashMap<u32, TensorId> = HashMap::new();
-        for (i, arg) in self.graph.inputs.clone().into_iter().enumerate() {
-            let Arg::Tensor(id) = arg else { continue };
-            let key = keys.get(i).copied().flatten();
-            if let Some(&known) = key.and_then(|key| by_key.get(&key)) {
-                self.name_tensor(id, known);
-                continue;
-            }
-            let tensor = self.add_tensor(id);
-            if let (Some(key), Some(tensor)) = (key, tensor) {
-                by_key.insert(key, tensor);
-            }
+            added: Vec::new(),
+            first_writers: HashMap::new(),
         }
     }
 
@@ -113,7 +102,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    fn show(&mut self, value: ValueId, place: PlaceId) {
+    pub(super) fn show(&mut self, value: ValueId, place: PlaceId) {
         let tensor = TensorId(self.tensors.len());
         self.tensors.push(place);
         self.name_tensor(value, tensor);
@@ -198,8 +187,8 @@ impl<'a> Rewriter<'a> {
     /// The value that holds what `value` shows now.
     pub(super) fn read(&mut self, value: ValueId) -> Result<ValueId> {
         let Some(place) = self.place(value) else { return Ok(value) };
-        if let Some(by) = self.aliases.spoiled_by(place) {
-            let reason = format!("reads `{}`, which `{by}` updates while training", self.value_name(value));
+        if let Some(spoiled) = self.aliases.spoiled(place) {
+            let reason = format!("reads `{}`, {spoiled}", self.value_name(value));
             return self.refuse(reason);
         }
         self.contents(place)

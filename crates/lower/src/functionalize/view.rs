@@ -10,6 +10,7 @@ use super::arguments::{dim_arg, dim_of, named};
 use super::functional_variant::parts;
 use super::strides::{self, Answer};
 
+pub(super) const AS_STRIDED: &str = "aten.as_strided.default";
 /// Its own inverse.
 const CONJUGATE: &str = "aten._conj.default";
 
@@ -66,6 +67,16 @@ impl Kind {
     /// Whether the view shows every element of its source once.
     pub(super) fn covers_source(&self) -> bool {
         matches!(self, Kind::Reshape | Kind::Permute(_) | Kind::Convert { .. })
+    }
+
+    /// The elements at the places that the sizes and strides among the arguments of `node` tell.
+    pub(super) fn strided(node: &Node) -> Kind {
+        let rest = node.args.iter().skip(1).cloned().collect();
+        Kind::Part { view: AS_STRIDED, scatter: "aten.as_strided_scatter.default", rest }
+    }
+
+    pub(super) fn is_strided(&self) -> bool {
+        matches!(self, Kind::Part { view: AS_STRIDED, .. })
     }
 
     pub(super) fn conjugates(&self) -> bool {
@@ -236,7 +247,7 @@ impl Call<'_> {
             "as_strided" => {
                 let is_whole_memory = strides::is_contiguous(self.old) && self.old.storage_offset.is(0);
                 match is_whole_memory {
-                    true => self.part("aten.as_strided.default", "aten.as_strided_scatter.default"),
+                    true => Kind::strided(self.node),
                     false => Kind::Opaque,
                 }
             }

@@ -70,8 +70,13 @@ fn clamp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let is_number = |name: &str| cx.meta_opt(name).is_none_or(|meta| meta.sizes.is_empty());
     let numbers = is_number("min") && is_number("max");
     let value = match (low, high) {
-        (Some(low), Some(high)) if numbers => cx.apply("Clip", &[x, low, high], vec![]),
-        (Some(low), None) if dtype.is_float() && is_zero(cx, low) => cx.apply("Relu", &[x], vec![]),
+        // onnxruntime takes no notice of a bound of `Clip` that is NaN.
+        (Some(low), Some(high)) if numbers && ![low, high].iter().any(|&bound| is(cx, bound, f64::is_nan)) => {
+            cx.apply("Clip", &[x, low, high], vec![])
+        }
+        (Some(low), None) if dtype.is_float() && is(cx, low, |number| number == 0.0 && number.is_sign_positive()) => {
+            cx.apply("Relu", &[x], vec![])
+        }
         _ => {
             let mut value = x;
             for (op, bound) in [("Max", low), ("Min", high)] {
@@ -85,10 +90,10 @@ fn clamp(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     Ok(value.into())
 }
 
-/// Whether `value` is a constant zero.
-fn is_zero(cx: &Context<'_, '_>, value: ValueId) -> bool {
+/// Whether `value` is one constant number of this kind.
+fn is(cx: &Context<'_, '_>, value: ValueId, kind: impl Fn(f64) -> bool) -> bool {
     let numbers = cx.ir.literal(value).and_then(|literal| literal.numbers());
-    numbers.is_some_and(|numbers| matches!(numbers.as_slice(), [number] if number.as_f64() == 0.0))
+    numbers.is_some_and(|numbers| matches!(numbers.as_slice(), [number] if kind(number.as_f64())))
 }
 
 #[cfg(test)]

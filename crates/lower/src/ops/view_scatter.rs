@@ -1,7 +1,7 @@
 //! Writes back what a view shows: `slice_scatter`, `select_scatter`, `diagonal_scatter`, `as_strided_scatter`.
 //!
 //! - Few places that are known when exporting: one `ScatterND` with constant indices.
-//! - A range of an axis: `Concat` of what lies before it, the new part, and what lies behind it.
+//! - Many elements in a row, or a range of an axis: `Concat` of what lies before it, the new part, and what lies behind it.
 //! - Else the axes that are indexed are brought to the front, for one `ScatterND` with an index for each place of
 //!   these axes, and back again.
 //!
@@ -9,6 +9,7 @@
 
 use modelexport_graph::{DType, Dim};
 
+use super::window::{MAX_PLACES, row_major};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ir::{ValueId, model_shape};
@@ -308,6 +309,10 @@ fn as_strided_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     if !is_row_major(&meta.sizes, &meta.strides) || meta.dtype.is_complex() {
         return cx.refuse("writes by strides to a tensor that is not contiguous or not of known size");
     }
+    let count = size.iter().fold(1i64, |count, &size| count.saturating_mul(size));
+    if count > MAX_PLACES && row_major(&size) == stride {
+        return overwrite_run(cx, offset, offset + count);
+    }
     let mut places = vec![offset];
     for (&count, &step) in size.iter().zip(&stride) {
         places = places.iter().flat_map(|&at| (0..count).map(move |i| at + i * step)).collect();
@@ -326,6 +331,21 @@ fn as_strided_scatter(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let flat = if meta.sizes.len() == 1 { x } else { cx.reshape_static(x, &[-1]) };
     let written = cx.emit("ScatterND", &[flat, indices, source], vec![]);
     Ok(cx.reshape(written, &meta.sizes)?.into())
+}
+
+/// `self` with the elements from `start` to `end`, counted in order, taken from `src`.
+fn overwrite_run(cx: &mut Context<'_, '_>, start: i64, end: i64) -> Result<Outputs> {
+    let sizes = cx.meta("self")?.sizes.clone();
+    let (x, source) = operands(cx)?;
+    let (flat, source) = (cx.reshape_static(x, &[-1]), cx.reshape_static(source, &[-1]));
+    let axis = cx.const_ints(&[0]);
+    let mut part = |from: i64, to: i64| {
+        let (from, to) = (cx.const_ints(&[from]), cx.const_ints(&[to]));
+        cx.emit("Slice", &[flat, from, to, axis], vec![])
+    };
+    let parts = [part(0, start), source, part(end, i64::MAX)];
+    let written = cx.concat(&parts, 0);
+    Ok(cx.reshape(written, &sizes)?.into())
 }
 
 fn is_row_major(sizes: &[Dim], strides: &[Dim]) -> bool {

@@ -1,4 +1,5 @@
 //! Windows, diagonals and strided views: the places are known when exporting, so that they are read with one `Gather`.
+//! Many elements in a row are cut out with `Slice`, which needs no table of places.
 
 use modelexport_graph::DType;
 use modelexport_graph::shape::static_shape;
@@ -36,6 +37,9 @@ pub static ROWS: &[Row] = &[
         as_strided,
     ),
 ];
+
+/// Elements in a row above this number are cut out.
+pub(super) const MAX_PLACES: i64 = 4096;
 
 /// Places as a constant of `dims`.
 fn places(cx: &mut Context<'_, '_>, dims: Vec<i64>, values: impl Iterator<Item = i64>) -> Result<ValueId> {
@@ -191,6 +195,12 @@ fn as_strided(cx: &mut Context<'_, '_>) -> Result<Outputs> {
     let own_offset = meta.storage_offset.as_static().unwrap_or(0);
     let offset = cx.int_opt("storage_offset")?.unwrap_or(own_offset) - own_offset;
     let count: i64 = sizes.iter().product();
+    let flat = cx.reshape_static(x, &[-1]);
+    if count > MAX_PLACES && row_major(&sizes) == strides {
+        let bounds = [offset, offset + count, 0].map(|bound| cx.const_ints(&[bound]));
+        let run = cx.emit("Slice", &[flat, bounds[0], bounds[1], bounds[2]], vec![]);
+        return Ok(cx.reshape_static(run, &sizes).into());
+    }
     let index = places(
         cx,
         sizes.clone(),
@@ -204,8 +214,18 @@ fn as_strided(cx: &mut Context<'_, '_>) -> Result<Outputs> {
             place
         }),
     )?;
-    let flat = cx.reshape_static(x, &[-1]);
     Ok(cx.emit("Gather", &[flat, index], attrs![axis = 0]).into())
+}
+
+/// The strides of elements that lie in order without gaps.
+pub(super) fn row_major(sizes: &[i64]) -> Vec<i64> {
+    let mut strides: Vec<i64> = sizes
+        .iter()
+        .rev()
+        .scan(1i64, |next, &size| Some(std::mem::replace(next, next.saturating_mul(size))))
+        .collect();
+    strides.reverse();
+    strides
 }
 
 #[cfg(test)]

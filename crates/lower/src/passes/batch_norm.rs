@@ -1,6 +1,9 @@
 //! Folds batch normalisation into the convolution before it: both are linear in each channel, so that one convolution
 //! with other weights does the work of two nodes. The convolution keeps its origin, because it still reads its
 //! module's weights; the normalisation's module is named among those that the node stands for. Makes no nodes.
+//!
+//! A normalisation stays if it could give other numbers: where `epsilon` is not positive, where a parameter is infinite or
+//! NaN, or where what they make of it is not finite in the type of the weights.
 
 use std::collections::HashMap;
 
@@ -88,6 +91,9 @@ impl Folder<'_> {
             Some(Attr::Float(epsilon)) => f64::from(*epsilon),
             _ => DEFAULT_EPSILON,
         };
+        if epsilon <= 0.0 {
+            return None;
+        }
         let factors: Vec<f64> = scale
             .iter()
             .zip(&variance)
@@ -96,13 +102,19 @@ impl Folder<'_> {
         let moved = bias_before.iter().zip(&mean).zip(factors.iter().zip(&shift));
         let bias_numbers: Vec<f64> =
             moved.map(|((bias, mean), (factor, shift))| (bias - mean) * factor + shift).collect();
-        if factors.iter().chain(&bias_numbers).any(|number| !number.is_finite()) {
+        let literal = |numbers: &[f64]| {
+            let numbers = numbers.iter().copied().map(Number::Float);
+            let literal = Literal::from_numbers(dtype, vec![channels as i64], numbers)?;
+            literal.numbers()?.iter().all(|number| number.as_f64().is_finite()).then_some(literal)
+        };
+        let parameters = [&scale, &shift, &mean, &variance, &bias_before];
+        if parameters.into_iter().flatten().any(|number| !number.is_finite()) {
             return None;
         }
-        let values: Vec<Number> = bias_numbers.into_iter().map(Number::Float).collect();
+        literal(&factors)?;
+        let bias_literal = literal(&bias_numbers)?;
         let old_bias = bias.filter(|&bias| self.uses.count(bias) == 1);
-        let bias = Literal::from_numbers(dtype, vec![channels as i64], values)?;
-        Some(Folded { weight, factors, bias, old_bias })
+        Some(Folded { weight, factors, bias: bias_literal, old_bias })
     }
 
     /// The size of the first axis of a weight that can be scaled while it is written.
@@ -176,8 +188,13 @@ mod tests {
     use crate::test_program::{TestProgram, tensor};
     use crate::{Options, lower};
 
-    /// A convolution of one channel by 3, with bias 1, and a normalisation: (x - 0.5) * 2 / sqrt(4) + 5.
+    /// A convolution of one channel by 3, with bias 1, and a normalisation: (x - 0.5) * 2 / sqrt(3 + 1) + 5.
     fn convolution_and_norm(also_reads_convolution: bool) -> Model {
+        with_numbers(also_reads_convolution, 1.0, &[])
+    }
+
+    /// The same with another epsilon and other numbers for some of the weights.
+    fn with_numbers(also_reads_convolution: bool, epsilon: f64, numbers: &[(&str, f32)]) -> Model {
         let mut program = TestProgram::new();
         let x = program.input("x", tensor(&[1, 1, 4, 4]));
         let weight = program.buffer("conv.weight", tensor(&[1, 1, 1, 1]));
@@ -203,7 +220,7 @@ mod tests {
             ("running_var", Arg::Tensor(variance)),
             ("training", Arg::Bool(false)),
             ("momentum", Arg::Float(0.1)),
-            ("eps", Arg::Float(0.0)),
+            ("eps", Arg::Float(epsilon)),
             ("cudnn_enabled", Arg::Bool(false)),
         ];
         let normalised = program.node("aten.batch_norm.default", &args, tensor(&[1, 1, 4, 4]));
@@ -216,14 +233,18 @@ mod tests {
             weight.data = Some(StridedView { span, offset: 0, sizes: weight.sizes.clone(), strides });
         }
         let load = |weight: &Weight| {
-            let number = match &*weight.name {
-                "conv.weight" => 3.0f32,
-                "conv.bias" => 1.0,
-                "scale" => 2.0,
-                "shift" => 5.0,
-                "mean" => 0.5,
-                _ => 4.0,
-            };
+            let given = numbers.iter().find(|(name, _)| *name == &*weight.name);
+            let number = given.map_or_else(
+                || match &*weight.name {
+                    "conv.weight" => 3.0f32,
+                    "conv.bias" => 1.0,
+                    "scale" => 2.0,
+                    "shift" => 5.0,
+                    "mean" => 0.5,
+                    _ => 3.0,
+                },
+                |(_, number)| *number,
+            );
             Some(number.to_le_bytes().to_vec())
         };
         lower(program, &Options::default(), &load).unwrap().0
@@ -254,5 +275,30 @@ mod tests {
     fn a_convolution_that_something_else_reads_stays() {
         let model = convolution_and_norm(true);
         assert_eq!(operators(&model), ["Conv", "BatchNormalization"]);
+    }
+
+    /// By PyTorch, all of these give infinities or NaN, and for other inputs than the folded convolution does.
+    #[test]
+    fn a_normalisation_that_makes_infinities_stays() {
+        let unfolded = ["Conv", "BatchNormalization"];
+        let (inf, nan) = (f32::INFINITY, f32::NAN);
+        let parameters = ["scale", "shift", "mean", "variance", "conv.bias"];
+        for (name, number) in parameters.into_iter().flat_map(|name| [(name, inf), (name, nan)]) {
+            assert_eq!(operators(&with_numbers(false, 1.0, &[(name, number)])), unfolded, "{name} {number}");
+        }
+        assert_eq!(operators(&with_numbers(false, 0.0, &[])), unfolded, "epsilon 0");
+        assert_eq!(
+            operators(&with_numbers(false, 0.0, &[("variance", 0.0)])),
+            unfolded,
+            "epsilon and variance 0"
+        );
+        assert_eq!(
+            operators(&with_numbers(false, 1.0, &[("variance", -2.0)])),
+            unfolded,
+            "negative variance"
+        );
+        let large = [("scale", 1e38), ("variance", 0.0)];
+        assert_eq!(operators(&with_numbers(false, 1e-5, &large)), unfolded, "a factor above all floats");
+        assert_eq!(operators(&with_numbers(false, 1e-5, &[("variance", 0.0)])), ["Conv"], "variance 0");
     }
 }
