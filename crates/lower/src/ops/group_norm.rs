@@ -36,6 +36,16 @@ fn channels(cx: &Context<'_, '_>) -> Result<Dim> {
     }
 }
 
+/// The number of groups, each of as many channels.
+fn group_count(cx: &Context<'_, '_>, argument: &str) -> Result<i64> {
+    let groups = cx.int(argument)?;
+    let is_divisor = |channels: i64| channels.checked_rem(groups) == Some(0);
+    match groups > 0 && channels(cx)?.as_static().is_none_or(is_divisor) {
+        true => Ok(groups),
+        false => cx.wrong(argument, "a positive number that divides the channels", groups),
+    }
+}
+
 fn fused(cx: &mut Context<'_, '_>, groups: &str) -> Result<ValueId> {
     let dtype = cx.out()?.dtype;
     let compute = norm_type(cx, dtype);
@@ -51,7 +61,7 @@ fn fused(cx: &mut Context<'_, '_>, groups: &str) -> Result<ValueId> {
             None => filled(cx, compute, std::slice::from_ref(&channels), default)?,
         });
     }
-    let (groups, eps) = (cx.int(groups)?, cx.float("eps")?);
+    let (groups, eps) = (group_count(cx, groups)?, cx.float("eps")?);
     let inputs: Vec<ValueId> = [x].into_iter().chain(parameters).collect();
     let y = cx.emit("GroupNormalization", &inputs, attrs![num_groups = groups, epsilon = eps]);
     Ok(cx.cast(y, dtype))
@@ -68,7 +78,7 @@ fn composed(cx: &mut Context<'_, '_>, groups: &str) -> Result<ValueId> {
     let out = cx.out()?;
     let (dtype, rank) = (out.dtype, out.sizes.len());
     let compute = norm_type(cx, dtype);
-    let (groups, eps) = (cx.int(groups)?, cx.float("eps")?);
+    let (groups, eps) = (group_count(cx, groups)?, cx.float("eps")?);
     let (weight, bias) = (tensor_opt_as(cx, "weight", compute)?, tensor_opt_as(cx, "bias", compute)?);
     let sizes = [Dim::Static(groups)];
     if channels(cx)?.is(groups) && rank > 2 && compute != DType::F64 {
@@ -114,10 +124,22 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::ROWS;
-    use crate::test_calls::lowered;
+    use crate::test_calls::{lowered, refused};
 
     #[test]
     fn rows_as_onnx() {
         assert_snapshot!(lowered(ROWS));
+    }
+    #[test]
+    fn groups_that_do_not_divide_the_channels_are_refused() {
+        for groups in [-4, 0, 3] {
+            assert_eq!(
+                refused(&format!("aten.group_norm.default(input: f32[2, 8, 5], num_groups={groups}) -> f32[2, 8, 5]")),
+                format!(
+                    "node `group_norm` (aten.group_norm.default) in module `(root)`: argument `num_groups`: expected a \
+                     positive number that divides the channels, found {groups}"
+                )
+            );
+        }
     }
 }
