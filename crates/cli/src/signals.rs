@@ -26,7 +26,8 @@ mod unix {
     pub fn install() -> io::Result<Handlers> {
         let received = Arc::new(AtomicUsize::new(0));
         let ignored = ignored();
-        for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0)
+        for signal in
+            [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| (ignored >> (signal - 1)) & 1 == 0)
         {
             let output = interrupt();
             // They run in this order.

@@ -1,5 +1,6 @@
 //! A result that cannot be printed is an I/O error of every command.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! Real processes that are interrupted, killed, or in each other's way.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

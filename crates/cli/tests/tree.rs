@@ -221,7 +221,7 @@ fn a_sidecar_of_another_kind_is_left_aside() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_leaves_is_told_by_the_status_alone() {
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("modelexport"))
         .current_dir(repository())
         .args(["tree", "fixtures/resnet_tiny/model.pt2", "--format", "json"])
@@ -231,5 +231,5 @@ fn a_reader_that_leaves_is_no_error() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(3), &b""[..]));
 }

@@ -1,6 +1,7 @@
 //! Every system call of every operation that writes fails once, is cut short once, and is the last one once: the files of
 //! the output are then the old ones or the new ones, and after an error the old ones with nothing beside them.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod operations;
 
