@@ -64,6 +64,40 @@ fn an_argument_of_another_shape() {
     );
 }
 
+/// Exit status and both streams of an export whose program has the number 7 as an output, alone or behind the others.
+fn with_constant_output(is_alone: bool) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut archive = Archive::read(&fixture());
+    let mut program = archive.json("model/models/model.json");
+    let module = &mut program["graph_module"];
+    let number = json!({"as_int": 7});
+    let spec = json!({"user_output": {"arg": number}});
+    for (list, output) in [("/graph/outputs", number), ("/signature/output_specs", spec)] {
+        let list = module.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+        if is_alone {
+            list.clear();
+        }
+        list.push(output);
+    }
+    archive.set_json("model/models/model.json", &program);
+    archive.write(&folder.path().join("m.pt2"));
+    let mut command = Command::cargo_bin("modelexport").unwrap();
+    let arguments = ["export", "m.pt2", "-o", "m.onnx", "--format", "json"];
+    let output = command.current_dir(folder.path()).args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn outputs_that_are_the_same_in_every_run() {
+    let refused = "error: m.pt2: its outputs are the same in every run (the integer 7), and an ONNX model must have one \
+                   that is not\n";
+    assert_eq!(with_constant_output(true), (Some(2), String::new(), refused.to_owned()));
+    let (status, told, _) = with_constant_output(false);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((status, &told["constant_outputs"]), (Some(0), &json!([{"position": 1, "value": 7}])));
+}
+
 #[test]
 fn a_missing_weight() {
     let message = message(|_, weights| {
