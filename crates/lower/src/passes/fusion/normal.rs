@@ -154,8 +154,8 @@ impl Computation {
     ) -> Option<Computation> {
         let original = search.before_casts(normal.x);
         let result = search.dtype(y)?;
-        let is_plain = search.dtype(original)? == result && result != DType::BF16;
-        let x = if is_plain { original } else { normal.x };
+        let has_type = |value| search.dtype(value) == Some(result) && result != DType::BF16;
+        let x = if !has_type(normal.x) && has_type(original) { original } else { normal.x };
         let dtype = search.dtype(x).filter(|&dtype| dtype != DType::BF16)?;
         let ones = match parameters.weight {
             Some(_) => None,
