@@ -100,7 +100,7 @@ fn sum_of_squares(search: &mut Search<'_>, mean: ValueId) -> Option<(ValueId, Ve
     let sum = search.before_casts(input(quotient, 0)?);
     let sum = search.node(sum, "ReduceSumSquare")?;
     let (squared, axes) = (input(sum, 0)?, search.reduced_axes(sum)?);
-    let sizes = search.shape(squared)?;
+    let sizes = search.centered_shape(squared)?;
     let count = static_numel(sizes.get(sizes.len().checked_sub(axes.len())?..)?)?;
     (search.number(input(quotient, 1)?)? == count as f64).then_some((squared, axes))
 }
