@@ -136,7 +136,10 @@ def operators(found: onnx.ModelProto) -> list[str]:
 def test_every_spelling_gives_the_numbers_of_pytorch(tmp_path, spelling, dtype, opset):
     model = Attention(spelling, dtype, key_heads=2)
     found = operators(exported(tmp_path / "model.onnx", model, inputs(dtype, 5, 2), opset))
-    if opset >= 23 and dtype == torch.float32:
+    if opset >= 23 and dtype == torch.bfloat16:
+        assert found.count("Attention") == 1
+        assert "Softmax" not in found
+    elif opset >= 23 and dtype == torch.float32:
         assert found.count("Attention") == 1
         assert "Softmax" not in found
         assert "Transpose" not in found
