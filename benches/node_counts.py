@@ -1,6 +1,6 @@
 """Counts the nodes that modelexport and torch's exporter make of the same archives.
 
-    python benches/node_counts.py ARCHIVE… [--binary PATH] [--results FILE]
+    python benches/node_counts.py ARCHIVE… [--opset N] [--binary PATH] [--results FILE]
 
 Prints one line of JSON for each archive, with the number of nodes by operator where ours has more, and a summary. Torch
 runs in a process of its own, so that an archive that it cannot export costs only itself.
@@ -24,15 +24,15 @@ def operators(path: Path) -> Counter:
     return Counter(node.op_type for node in onnx.load(path, load_external_data=False).graph.node)
 
 
-def count(archive: Path, binary: Path, folder: Path, seconds: int) -> dict:
-    row = {"archive": str(archive)}
+def count(archive: Path, opset: int, binary: Path, folder: Path, seconds: int) -> dict:
+    row = {"archive": str(archive), "opset": opset}
     ours, theirs = folder / "ours.onnx", folder / "torch.onnx"
-    command = [binary, "export", archive, "-o", ours, "--weights", "embed", "-q", "--overwrite"]
+    command = [binary, "export", archive, "-o", ours, "--opset", str(opset), "--weights", "embed", "-q", "--overwrite"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return row | {"failed": "modelexport", "why": done.stderr.strip()[-300:]}
     row["ours"] = operators(ours).total()
-    command = [sys.executable, ROOT / "benches" / "peers.py", "torch_program", archive, theirs]
+    command = [sys.executable, ROOT / "benches" / "peers.py", "torch_program", archive, theirs, str(opset)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -49,6 +49,7 @@ def count(archive: Path, binary: Path, folder: Path, seconds: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("archives", nargs="+", type=Path)
+    parser.add_argument("--opset", type=int, default=20, help="of both exporters")
     parser.add_argument("--binary", type=Path, default=ROOT / "target" / "release" / "modelexport")
     parser.add_argument("--results", type=Path, help="append the lines to this file, too")
     parser.add_argument("--seconds", type=int, default=300, help="how long torch may take for one archive")
@@ -56,7 +57,7 @@ def main() -> None:
     rows = []
     for archive in options.archives:
         with tempfile.TemporaryDirectory() as folder:
-            rows.append(count(archive, options.binary, Path(folder), options.seconds))
+            rows.append(count(archive, options.opset, options.binary, Path(folder), options.seconds))
         print(json.dumps(rows[-1]), flush=True)
         if options.results:
             with options.results.open("a") as file:

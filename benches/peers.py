@@ -20,14 +20,15 @@ def timed() -> Iterator[None]:
     print(time.perf_counter() - began)
 
 
-def torch_program(source: str, target: str) -> None:
-    """`torch.onnx.export` of a saved program, and saving."""
+def torch_program(source: str, target: str, opset: str | None = None) -> None:
+    """`torch.onnx.export` of a saved program, and saving; torch's own opset unless another one is given."""
     import onnxscript  # noqa: F401 (torch would import it while the time runs)
     import torch
 
     _import_classes(source)
     with timed():
-        torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False).save(target)
+        version = None if opset is None else int(opset)
+        torch.onnx.export(torch.export.load(source), dynamo=True, verbose=False, opset_version=version).save(target)
 
 
 def _import_classes(source: str) -> None:

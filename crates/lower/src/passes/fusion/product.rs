@@ -3,8 +3,8 @@
 use super::search::{Search, input, is};
 use crate::ir::ValueId;
 
-/// Products of more factors are not looked through.
-const MOST_FACTORS: usize = 6;
+/// Products of more values are not looked through.
+const MOST_VALUES: usize = 24;
 
 /// A number times some values.
 pub struct Product {
@@ -12,18 +12,24 @@ pub struct Product {
     pub factors: Vec<ValueId>,
     /// How exactly the number is known: constants are rounded to their type.
     tolerance: f64,
+    /// How many values were met.
+    met: usize,
 }
 
 impl Product {
     /// The factors of `value`: those of nested products, quotients by a number and whole powers. All of these nodes
     /// become part of the pattern.
     pub fn of(search: &mut Search<'_>, value: ValueId) -> Option<Product> {
-        let mut product = Product { number: 1.0, factors: Vec::new(), tolerance: 0.0 };
+        let mut product = Product { number: 1.0, factors: Vec::new(), tolerance: 0.0, met: 0 };
         product.multiply(search, value)?;
         Some(product)
     }
 
     fn multiply(&mut self, search: &mut Search<'_>, value: ValueId) -> Option<()> {
+        self.met += 1;
+        if self.met > MOST_VALUES {
+            return None;
+        }
         if let Some(number) = search.number(value) {
             self.number *= number;
             self.tolerance += search.tolerance(value);
@@ -51,7 +57,7 @@ impl Product {
             }
             _ => self.factors.push(inner),
         }
-        (self.factors.len() <= MOST_FACTORS).then_some(())
+        Some(())
     }
 
     /// Takes the factors `value`, as many as `count`, out of the product.

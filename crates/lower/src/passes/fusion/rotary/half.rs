@@ -12,6 +12,9 @@ use super::parts::{joined, stacked};
 use crate::builder::Builder;
 use crate::ir::{Attr, Node, ValueId};
 
+/// What lies further up is not looked for.
+const MOST_STEPS: usize = 16;
+
 /// Which elements are turned together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pairs {
@@ -50,7 +53,7 @@ enum Recipe {
 impl Angles {
     /// The angles that `value` holds twice.
     pub fn doubled(search: &mut Search<'_>, value: ValueId, pairs: Pairs) -> Option<Angles> {
-        let recipe = search.look(|search| halved(search, value, pairs))?;
+        let recipe = search.look(|search| halved(search, value, pairs, MOST_STEPS))?;
         let (last, outer) = search.shape(value)?.split_last()?;
         let size = last.as_static().filter(|size| size % 2 == 0)?;
         let shape = outer.iter().cloned().chain([Dim::Static(size / 2)]).collect();
@@ -60,7 +63,7 @@ impl Angles {
     /// The angles `value`.
     pub fn single(search: &Search<'_>, value: ValueId) -> Angles {
         let shape = search.shape(value).unwrap_or_default().to_vec();
-        Angles { shape, recipe: as_it_is(search, value) }
+        Angles { shape, recipe: as_it_is(search, value, MOST_STEPS) }
     }
 
     /// Whether there are angles for `size` pairs at each place of a sequence, the same for all heads.
@@ -112,7 +115,8 @@ impl Angles {
 }
 
 /// How to make what `value` holds twice.
-fn halved(search: &mut Search<'_>, value: ValueId, pairs: Pairs) -> Option<Recipe> {
+fn halved(search: &mut Search<'_>, value: ValueId, pairs: Pairs, steps: usize) -> Option<Recipe> {
+    let steps = steps.checked_sub(1)?;
     if search.ir.literal(value).is_some() {
         return is_double(search, value, pairs).then_some(Recipe::Constant(value, pairs));
     }
@@ -130,7 +134,7 @@ fn halved(search: &mut Search<'_>, value: ValueId, pairs: Pairs) -> Option<Recip
     }
     let node = search.maker(value)?;
     let applied = |search: &mut Search<'_>, at: usize, is_elementwise: bool| {
-        let inner = Box::new(halved(search, input(node, at)?, pairs)?);
+        let inner = Box::new(halved(search, input(node, at)?, pairs, steps)?);
         Some(Recipe::Applied { node: node.clone(), input: at, is_elementwise, inner })
     };
     if !node.domain.is_empty() {
@@ -156,7 +160,7 @@ fn halved(search: &mut Search<'_>, value: ValueId, pairs: Pairs) -> Option<Recip
         "Unsqueeze" => {
             let axes = put_in(search, node)?;
             let rank = search.shape(value)?.len() as i64;
-            let inner = Box::new(halved(search, input(node, 0)?, pairs)?);
+            let inner = Box::new(halved(search, input(node, 0)?, pairs, steps)?);
             (!axes.contains(&(rank - 1))).then(|| Recipe::Unsqueezed { node: node.clone(), axes, inner })
         }
         _ => None,
@@ -188,15 +192,16 @@ fn repeated(search: &mut Search<'_>, value: ValueId) -> Option<Recipe> {
     })
 }
 
-fn as_it_is(search: &Search<'_>, value: ValueId) -> Recipe {
+fn as_it_is(search: &Search<'_>, value: ValueId, steps: usize) -> Recipe {
     let unsqueezed = || {
         let node = search.maker(value).filter(|node| is(node, "Unsqueeze"))?;
         let (axes, from) = (put_in(search, node)?, input(node, 0)?);
         Some(Recipe::Unsqueezed { node: node.clone(), axes, inner: Box::new(Recipe::Is(from)) })
     };
     let cast = || {
+        let steps = steps.checked_sub(1)?;
         let node = search.maker(value).filter(|node| is(node, "Cast"))?;
-        let inner = Box::new(as_it_is(search, input(node, 0)?));
+        let inner = Box::new(as_it_is(search, input(node, 0)?, steps));
         Some(Recipe::Applied { node: node.clone(), input: 0, is_elementwise: true, inner })
     };
     unsqueezed().or_else(cast).unwrap_or(Recipe::Is(value))
