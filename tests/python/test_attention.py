@@ -185,11 +185,12 @@ class Masked(nn.Module):
         return (F.scaled_dot_product_attention(q, k, v, bias),)
 
 
-@pytest.mark.parametrize("low", [LOWEST[torch.float32], -1e30, -math.inf])
-@pytest.mark.parametrize("is_written", [True, False])
+# Minus infinity and a softmax written by hand give NaN in PyTorch, and zeros in the node: docs/attention.md.
+@pytest.mark.parametrize(
+    "is_written, low",
+    [(True, LOWEST[torch.float32]), (True, -1e30), (False, LOWEST[torch.float32]), (False, -1e30), (False, -math.inf)],
+)
 def test_rows_that_see_nothing(tmp_path, is_written, low):
-    if is_written and low == -math.inf:
-        pytest.skip("NaN in PyTorch, zeros in the node: docs/attention.md")
     q, k, v = (torch.randn(2, HEADS, 5, SIZE) for _ in range(3))
     bias = torch.randn(2, 1, 5, 5).masked_fill(torch.rand(2, 1, 5, 5) > 0.7, low)
     bias[1, :, 2] = low
