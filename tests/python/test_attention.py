@@ -17,6 +17,7 @@ OPSETS = (18, 20, 23, 24)
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 LOWEST = {dtype: torch.finfo(dtype).min for dtype in DTYPES}
 HEADS, SIZE = 4, 8
+DYNAMIC = torch.export.Dim.DYNAMIC
 
 
 def seen(rows: int, columns: int) -> torch.Tensor:
@@ -135,8 +136,13 @@ def operators(found: onnx.ModelProto) -> list[str]:
 def test_every_spelling_gives_the_numbers_of_pytorch(tmp_path, spelling, dtype, opset):
     model = Attention(spelling, dtype, key_heads=2)
     found = operators(exported(tmp_path / "model.onnx", model, inputs(dtype, 5, 2), opset))
-    if opset >= 23 and dtype == torch.float32:
-        assert found.count("Attention") == 1 and "Softmax" not in found and "Transpose" not in found
+    if opset >= 23 and dtype == torch.bfloat16:
+        assert found.count("Attention") == 1
+        assert "Softmax" not in found
+    elif opset >= 23 and dtype == torch.float32:
+        assert found.count("Attention") == 1
+        assert "Softmax" not in found
+        assert "Transpose" not in found
         assert "Expand" not in found, "heads are read unrepeated"
     elif opset < 23:
         assert "Attention" not in found
@@ -160,7 +166,8 @@ def test_nothing_is_fused_unless_wanted(tmp_path):
     model = Attention(divided, torch.float32, key_heads=4)
     args = inputs(torch.float32, 5, 4)
     found = operators(exported(tmp_path / "model.onnx", model, args, 23, fuse="none"))
-    assert "Softmax" in found and "Attention" not in found
+    assert "Softmax" in found
+    assert "Attention" not in found
 
 
 class Masked(nn.Module):
@@ -178,11 +185,12 @@ class Masked(nn.Module):
         return (F.scaled_dot_product_attention(q, k, v, bias),)
 
 
-@pytest.mark.parametrize("low", [LOWEST[torch.float32], -1e30, -math.inf])
-@pytest.mark.parametrize("is_written", [True, False])
+# Minus infinity and a softmax written by hand give NaN in PyTorch, and zeros in the node: docs/attention.md.
+@pytest.mark.parametrize(
+    "is_written, low",
+    [(True, LOWEST[torch.float32]), (True, -1e30), (False, LOWEST[torch.float32]), (False, -1e30), (False, -math.inf)],
+)
 def test_rows_that_see_nothing(tmp_path, is_written, low):
-    if is_written and low == -math.inf:
-        pytest.skip("NaN in PyTorch, zeros in the node: docs/attention.md")
     q, k, v = (torch.randn(2, HEADS, 5, SIZE) for _ in range(3))
     bias = torch.randn(2, 1, 5, 5).masked_fill(torch.rand(2, 1, 5, 5) > 0.7, low)
     bias[1, :, 2] = low
@@ -192,13 +200,13 @@ def test_rows_that_see_nothing(tmp_path, is_written, low):
 
 def test_rows_and_lengths_may_vary(tmp_path):
     model = Attention(scaled_product, torch.float32, key_heads=2)
-    batch, rows, past = (torch.export.Dim(name, min=2) for name in ("batch", "rows", "past"))
-    each = {0: batch, 1: rows}
-    shapes = (each, each, each, {0: batch, 2: rows, 3: rows + past}, ({0: batch, 2: past}, {0: batch, 2: past}))
+    each, old = {0: DYNAMIC, 1: DYNAMIC}, {0: DYNAMIC, 2: DYNAMIC}
+    shapes = (each, each, each, {0: DYNAMIC, 2: DYNAMIC, 3: DYNAMIC}, (old, old))
     args = inputs(torch.float32, 3, 2, past=6)
     path = tmp_path / "model.onnx"
     found = exported(path, model, args, 23, dynamic_shapes=shapes)
-    assert operators(found).count("Attention") == 1 and "Concat" not in operators(found)
+    assert operators(found).count("Attention") == 1
+    assert "Concat" not in operators(found)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     other = inputs(torch.float32, 7, 2, past=2)
     feeds = {given.name: x.numpy() for given, x in zip(session.get_inputs(), other, strict=True)}
@@ -216,8 +224,6 @@ def test_a_node_belongs_to_the_module_whose_work_it_is(tmp_path):
             return self.inner(*args)
 
     path = tmp_path / "model.onnx"
-    result = modelexport.export(
-        Block().eval(), inputs(torch.float32, 5, 4), path, opset_version=23, modules="all"
-    )
+    result = modelexport.export(Block().eval(), inputs(torch.float32, 5, 4), path, opset_version=23, modules="all")
     (node,) = [node for node in result.nodes if node["op_type"] == "Attention"]
     assert node["module"] == "inner"

@@ -97,7 +97,7 @@ impl<'p> Attention<'p> {
 
     /// One `Attention` node where it fits.
     fn fused(&self, cx: &mut Context<'_, '_>) -> Result<ValueId> {
-        let (Some(scale), true) = (self.scale, self.can_fuse(cx)) else {
+        let (Some(scale), true) = (self.scale.filter(|&scale| scale > 0.0), self.can_fuse(cx)) else {
             return Ok(self.composed(cx)?.output);
         };
         let compute = float_type(self.dtype);

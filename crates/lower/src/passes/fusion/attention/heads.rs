@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `repeated` is `Reshape(Expand(Unsqueeze(k, 2)))`, or an `Expand` of one head. The second form gives the concatenated
-//! keys and values, too, which may be read after it. Conditions: keys and values are repeated alike, and a causal node
+//! keys and values, too, which may be read after it. Casts between float types may stand between any two nodes of the
+//! first. Conditions: keys and values are repeated alike, and a causal node
 //! has no past, because `is_causal` counts columns from the end of the past.
 
 use modelexport_graph::Dim;
@@ -25,7 +26,8 @@ fn cached(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     let (key, value) = before_repeat(search, &node)?;
     let (past_key, new_key) = concatenated(search, key)?;
     let (past_value, new_value) = concatenated(search, value)?;
-    if node.is_causal() || node.has_past() || node.outputs.len() > 1 {
+    let is_same_type = [key, value].iter().all(|&part| search.dtype(part) == Some(node.dtype));
+    if !is_same_type || node.is_causal() || node.has_past() || node.outputs.len() > 1 {
         return None;
     }
     search.expose(key);
@@ -45,6 +47,7 @@ fn repeated(search: &mut Search<'_>, root: &Node) -> Option<Write> {
         return None;
     }
     Some(Box::new(move |builder: &mut Builder| {
+        let (key, value) = (builder.cast(key, node.dtype), builder.cast(value, node.dtype));
         let inputs = [node.input(0), Some(key), Some(value), node.input(3)];
         let made = builder.emit_optional("Attention", &inputs, node.attributes);
         node.outputs.into_iter().map(|output| (output, made)).collect()
@@ -64,19 +67,20 @@ fn before_repeat(search: &mut Search<'_>, node: &Heads) -> Option<(ValueId, Valu
 
 /// What `value` repeats for groups of `heads`, and how many heads that has.
 fn unrepeated(search: &mut Search<'_>, value: ValueId, heads: &Dim) -> Option<(ValueId, i64)> {
+    let value = search.before_casts(value);
     let [batch, whole, rows, size] = search.shape(value)? else { return None };
     let is_from = |shape: &[Dim]| match shape {
         [a, count, b, c] if a == batch && b == rows && c == size && whole == heads => count.as_static(),
         _ => None,
     };
     if let Some(expand) = search.attempt(|search| search.node_that_may_stay(value, "Expand")) {
-        let from = input(expand, 0)?;
+        let from = search.before_casts(input(expand, 0)?);
         return is_from(search.shape(from)?).filter(|&count| count == 1).map(|count| (from, count));
     }
     let reshape = search.node_that_may_stay(value, "Reshape")?;
-    let wide = input(reshape, 0)?;
+    let wide = search.before_casts(input(reshape, 0)?);
     let expand = search.node_that_may_stay(wide, "Expand")?;
-    let thin = input(expand, 0)?;
+    let thin = search.before_casts(input(expand, 0)?);
     let [_, _, groups, _, _] = search.shape(wide)? else { return None };
     let [_, count, Dim::Static(1), _, _] = search.shape(thin)? else { return None };
     let from = match search.attempt(|search| search.node_that_may_stay(thin, "Unsqueeze")) {

@@ -120,7 +120,10 @@ fn capped(search: &mut Search<'_>, value: ValueId) -> Option<Scores> {
         Some((inner, cap)) => (inner, Some(cap)),
         None => (value, None),
     };
-    let (product, scale) = unscaled(search, value);
+    let (mut product, mut scale) = (search.before_casts(value), 1.0);
+    while let Some((inner, factor)) = search.attempt(|search| factor(search, product)) {
+        (product, scale) = (search.before_casts(inner), scale * factor);
+    }
     let product = search.node(product, "MatMul")?;
     let (query, query_scale) = unscaled(search, input(product, 0)?);
     let (key, outer_scale) = unscaled(search, input(product, 1)?);
