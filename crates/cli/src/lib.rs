@@ -38,7 +38,7 @@ const EXIT_STATUS: &str =
 
 #[derive(Subcommand)]
 enum Command {
-    Export(commands::export::Arguments),
+    Export(Box<commands::export::Arguments>),
     Tag(commands::tag::Arguments),
     Strategies(commands::strategies::Arguments),
     Tree(commands::tree::Arguments),

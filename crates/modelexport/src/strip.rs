@@ -91,7 +91,7 @@ pub fn strip(path: &Path, output: &Path, options: &Options) -> Result<Stripped, 
         tagged_nodes,
         bytes_before,
         bytes_after,
-        removed_sidecar: removed_sidecar,
+        removed_sidecar,
         weights_elsewhere: if is_beside(path, output) { Vec::new() } else { locations },
     })
 }

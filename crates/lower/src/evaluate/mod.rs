@@ -307,7 +307,7 @@ mod tests {
     fn zeros_keep_their_signs_but_in_sums() {
         let x = floats(&[2], &[-0.0, 0.0]);
         let (zero, one) = (floats(&[], &[0.0]), floats(&[], &[1.0]));
-        assert_eq!(bits(run("Relu", &[x.clone()], vec![])), as_bits(&[-0.0, 0.0]));
+        assert_eq!(bits(run("Relu", std::slice::from_ref(&x), vec![])), as_bits(&[-0.0, 0.0]));
         assert_eq!(bits(run("Clip", &[x, zero, one], vec![])), as_bits(&[-0.0, 0.0]));
         let negative = floats(&[1], &[-0.0]);
         for op in ["ReduceSum", "ReduceMean", "CumSum"] {

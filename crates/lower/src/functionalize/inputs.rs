@@ -11,7 +11,7 @@ use super::Written;
 use super::aliases::PlaceId;
 use super::arguments::named;
 use super::rewriter::Rewriter;
-use super::storage::{Base, Lies, Storages};
+use super::storage::{Base, Sharing, Storages};
 use super::view::{AS_STRIDED, Kind, View};
 
 impl Rewriter<'_> {
@@ -27,7 +27,7 @@ impl Rewriter<'_> {
             })
             .collect();
         for (input, id) in inputs.iter().enumerate() {
-            if let (Some(id), Lies::Alone) = (id, storages.lies(input)) {
+            if let (Some(id), Sharing::Alone) = (id, storages.sharing(input)) {
                 self.add_tensor(*id);
             }
         }
@@ -37,13 +37,13 @@ impl Rewriter<'_> {
             .iter()
             .map(|base| match base {
                 Base::Input(input) => value_of(*input),
-                Base::Added(weight, meta) => Some(self.add_base(weight, meta)),
+                Base::Added(added) => Some(self.add_base(&added.0, &added.1)),
             })
             .collect();
         for (input, id) in inputs.iter().enumerate() {
-            match (id, storages.lies(input)) {
-                (Some(id), Lies::In(base)) => self.add_window(*id, bases.get(base).copied().flatten()),
-                (Some(id), Lies::As(first)) => {
+            match (id, storages.sharing(input)) {
+                (Some(id), Sharing::In(base)) => self.add_window(*id, bases.get(base).copied().flatten()),
+                (Some(id), Sharing::As(first)) => {
                     if let Some(known) = value_of(first).and_then(|first| self.tensor(first)) {
                         self.name_tensor(*id, known);
                     }
@@ -51,7 +51,7 @@ impl Rewriter<'_> {
                 _ => {}
             }
         }
-        for group in storages.strangers {
+        for group in storages.unrelated {
             let members =
                 group.into_iter().filter_map(|(input, name)| Some((self.place(value_of(input)?)?, name)));
             let members = members.collect();

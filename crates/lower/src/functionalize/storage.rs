@@ -3,7 +3,7 @@
 //!
 //! Weights over the same elements in the same shape are one tensor. Others of one element type whose ranges overlap are
 //! windows of a *base*: the weight that holds all of them in order if there is one, else a weight that is added to the
-//! program if it is read. Memory that is seen as several element types has a base for each; these are *strangers*, and
+//! program if it is read. Memory that is seen as several element types has a base for each; these are *unrelated*, and
 //! once one of them is written the others cannot be read.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use modelexport_graph::{DType, Dim, Name, StridedView};
 
 /// How an input of the graph lies in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum Sharing {
     /// In memory of its own.
     #[default]
     Alone,
@@ -29,20 +29,20 @@ pub(super) enum Base {
     /// An input of the graph.
     Input(usize),
     /// A weight that the program does not have.
-    Added(Weight, TensorMeta),
+    Added(Box<(Weight, TensorMeta)>),
 }
 
 /// How the inputs of a graph lie in memory.
 #[derive(Debug, Default)]
 pub(super) struct Storages {
-    lies: Vec<Lies>,
+    sharing: Vec<Sharing>,
     pub(super) bases: Vec<Base>,
     /// Groups of inputs over the same memory of which none is followed to another, with the names of the weights.
-    pub(super) strangers: Vec<Vec<(usize, Name)>>,
+    pub(super) unrelated: Vec<Vec<(usize, Name)>>,
 }
 
 /// A weight with its bytes in memory.
-struct Seat<'a> {
+struct PlacedWeight<'a> {
     input: usize,
     weight: &'a Weight,
     data: &'a StridedView,
@@ -53,7 +53,7 @@ struct Seat<'a> {
     is_followed: bool,
 }
 
-impl Seat<'_> {
+impl PlacedWeight<'_> {
     /// The range in its storage.
     fn bytes(&self) -> (u64, u64) {
         let bytes = |elements| self.weight.dtype.byte_len(elements).unwrap_or(u64::MAX);
@@ -64,8 +64,8 @@ impl Seat<'_> {
 impl Storages {
     pub(super) fn of(graph: &Graph, signature: &Signature, weights: &[Weight]) -> Storages {
         let mut storages =
-            Storages { lies: vec![Lies::Alone; signature.inputs.len()], ..Storages::default() };
-        let mut seats = Vec::new();
+            Storages { sharing: vec![Sharing::Alone; signature.inputs.len()], ..Storages::default() };
+        let mut placed = Vec::new();
         let mut first_over: HashMap<(DType, &StridedView), usize> = HashMap::new();
         let mut first_of: HashMap<u32, usize> = HashMap::new();
         for (input, spec) in signature.inputs.iter().enumerate() {
@@ -76,18 +76,18 @@ impl Storages {
                 None => first_of.entry(index).or_insert(input),
             };
             if *first != input {
-                storages.set(input, Lies::As(*first));
+                storages.set(input, Sharing::As(*first));
                 continue;
             }
-            seats.extend(weight.data.as_ref().and_then(|data| seat(graph, input, weight, data)));
+            placed.extend(weight.data.as_ref().and_then(|data| place(graph, input, weight, data)));
         }
-        seats.sort_by_key(|seat| (seat.data.span, seat.bytes(), seat.input));
-        let mut rest = seats.as_slice();
+        placed.sort_by_key(|placed| (placed.data.span, placed.bytes(), placed.input));
+        let mut rest = placed.as_slice();
         while let Some(first) = rest.first() {
             let (_, mut end) = first.bytes();
-            let touches = |seat: &&Seat<'_>| {
-                let (start, stop) = seat.bytes();
-                let touches = seat.data.span == first.data.span && start < end;
+            let touches = |placed: &&PlacedWeight<'_>| {
+                let (start, stop) = placed.bytes();
+                let touches = placed.data.span == first.data.span && start < end;
                 end = if touches { stop.max(end) } else { end };
                 touches
             };
@@ -98,29 +98,29 @@ impl Storages {
         storages
     }
 
-    pub(super) fn lies(&self, input: usize) -> Lies {
-        self.lies.get(input).copied().unwrap_or_default()
+    pub(super) fn sharing(&self, input: usize) -> Sharing {
+        self.sharing.get(input).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, input: usize, lies: Lies) {
-        if let Some(slot) = self.lies.get_mut(input) {
-            *slot = lies;
+    fn set(&mut self, input: usize, sharing: Sharing) {
+        if let Some(slot) = self.sharing.get_mut(input) {
+            *slot = sharing;
         }
     }
 
     /// Weights of one storage whose ranges overlap.
-    fn group(&mut self, group: &[Seat<'_>]) {
+    fn group(&mut self, group: &[PlacedWeight<'_>]) {
         let mut of_type: HashMap<DType, usize> = HashMap::new();
-        let mut units: Vec<Vec<&Seat<'_>>> = Vec::new();
-        for seat in group {
+        let mut units: Vec<Vec<&PlacedWeight<'_>>> = Vec::new();
+        for placed in group {
             let next = units.len();
-            let unit = match seat.is_followed {
-                true => *of_type.entry(seat.weight.dtype).or_insert(next),
+            let unit = match placed.is_followed {
+                true => *of_type.entry(placed.weight.dtype).or_insert(next),
                 false => next,
             };
             match units.get_mut(unit) {
-                Some(unit) => unit.push(seat),
-                None => units.push(vec![seat]),
+                Some(unit) => unit.push(placed),
+                None => units.push(vec![placed]),
             }
         }
         for unit in units.iter().filter(|unit| unit.len() > 1) {
@@ -128,21 +128,21 @@ impl Storages {
         }
         if units.len() > 1 {
             let firsts = units.iter().filter_map(|unit| unit.first());
-            self.strangers.push(firsts.map(|seat| (seat.input, seat.weight.name.clone())).collect());
+            self.unrelated.push(firsts.map(|placed| (placed.input, placed.weight.name.clone())).collect());
         }
     }
 
-    fn add_base(&mut self, unit: &[&Seat<'_>]) {
-        let Some(&lead) = unit.iter().min_by_key(|seat| seat.input) else { return };
-        let first = unit.iter().map(|seat| seat.first).fold(u64::MAX, u64::min);
-        let end = unit.iter().map(|seat| seat.end).fold(0, u64::max);
+    fn add_base(&mut self, unit: &[&PlacedWeight<'_>]) {
+        let Some(&lead) = unit.iter().min_by_key(|placed| placed.input) else { return };
+        let first = unit.iter().map(|placed| placed.first).fold(u64::MAX, u64::min);
+        let end = unit.iter().map(|placed| placed.end).fold(0, u64::max);
         let holder =
-            unit.iter().find(|seat| (seat.first, seat.end) == (first, end) && seat.data.is_contiguous());
-        for seat in unit {
-            self.set(seat.input, Lies::In(self.bases.len()));
+            unit.iter().find(|placed| (placed.first, placed.end) == (first, end) && placed.data.is_contiguous());
+        for placed in unit {
+            self.set(placed.input, Sharing::In(self.bases.len()));
         }
         if let Some(holder) = holder {
-            self.set(holder.input, Lies::Alone);
+            self.set(holder.input, Sharing::Alone);
         }
         self.bases.push(match holder {
             Some(holder) => Base::Input(holder.input),
@@ -151,7 +151,7 @@ impl Storages {
     }
 }
 
-fn seat<'a>(graph: &Graph, input: usize, weight: &'a Weight, data: &'a StridedView) -> Option<Seat<'a>> {
+fn place<'a>(graph: &Graph, input: usize, weight: &'a Weight, data: &'a StridedView) -> Option<PlacedWeight<'a>> {
     if data.sizes.contains(&0) {
         return None;
     }
@@ -163,22 +163,22 @@ fn seat<'a>(graph: &Graph, input: usize, weight: &'a Weight, data: &'a StridedVi
     };
     let is_followed =
         !weight.dtype.is_complex() && meta.is_some_and(|meta| *meta == meta_of(weight.dtype, data));
-    Some(Seat { input, weight, data, first: data.offset, end, is_followed })
+    Some(PlacedWeight { input, weight, data, first: data.offset, end, is_followed })
 }
 
-/// A weight for the elements from `first` to `end` of the storage that `seat` lies in.
-fn added(seat: &Seat<'_>, first: u64, end: u64) -> Base {
+/// A weight for the elements from `first` to `end` of the storage that `placed` lies in.
+fn added(placed: &PlacedWeight<'_>, first: u64, end: u64) -> Base {
     let data =
-        StridedView { span: seat.data.span, offset: first, sizes: vec![end - first], strides: vec![1] };
-    let meta = meta_of(seat.weight.dtype, &data);
+        StridedView { span: placed.data.span, offset: first, sizes: vec![end - first], strides: vec![1] };
+    let meta = meta_of(placed.weight.dtype, &data);
     let weight = Weight {
-        name: format!("{}_storage", seat.weight.name).into(),
+        name: format!("{}_storage", placed.weight.name).into(),
         kind: WeightKind::Buffer,
-        dtype: seat.weight.dtype,
+        dtype: placed.weight.dtype,
         sizes: data.sizes.clone(),
         data: Some(data),
     };
-    Base::Added(weight, meta)
+    Base::Added(Box::new((weight, meta)))
 }
 
 fn meta_of(dtype: DType, data: &StridedView) -> TensorMeta {

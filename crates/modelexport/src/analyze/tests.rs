@@ -34,7 +34,7 @@ fn every_node_and_weight_counts_for_one_module() {
         own.count(&file.hierarchy.tree, file.hierarchy.tree.iter().map(|(id, _)| id));
         assert_eq!(own, *root, "{name}");
         let mut bytes = 0;
-        crate::tensors::for_each(&file.model, &mut |tensor| bytes += crate::tensors::bytes(tensor));
+        crate::tensors::for_each(&file.model, &mut |_, tensor| bytes += crate::tensors::bytes(tensor));
         assert_eq!(root.parameters.bytes + root.constants.bytes, bytes, "{name}");
         assert_eq!(analysis.totals.coverage, 1.0, "{name}");
     }
@@ -103,11 +103,13 @@ fn a_selector_chooses_rows_and_totals() {
     assert!(modules(&below).len() > 1);
     assert!(modules(&below).iter().all(|row| row.path.starts_with("encoder.layer.0")));
     let folder = tempfile::tempdir().unwrap();
-    let error = analyze(&fixture(folder.path(), "bert_tiny"), &select("class:BertLayr", None)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "selector \"class:BertLayr\": no module matches; near matches: class:BertLayer, class:BertPooler"
+    let path = fixture(folder.path(), "bert_tiny");
+    let error = analyze(&path, &select("class:BertLayr", None)).unwrap_err();
+    let expected = format!(
+        "{}: selector \"class:BertLayr\": no module matches; near matches: class:BertLayer, class:BertPooler",
+        path.display()
     );
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
@@ -159,7 +161,7 @@ fn a_file_without_tags_is_analysed_as_one_module() {
     let analysis = analyze(&plain, &Options::default()).unwrap();
     assert_eq!((analysis.totals.coverage, modules(&analysis).len()), (0.0, 1));
     assert!(analysis.totals.figures.multiply_adds > 0);
-    assert!(analysis.diagnosis.text.starts_with("no node says which module"), "{}", analysis.diagnosis.text);
+    assert!(analysis.diagnosis.text.starts_with("no node records its module"), "{}", analysis.diagnosis.text);
 }
 
 /// What every fixture declares is what the operators give: a contradiction would be a fault of the inference.

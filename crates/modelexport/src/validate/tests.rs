@@ -142,7 +142,7 @@ fn external_data_is_checked_wherever_a_tensor_is() {
     // By Python's `hashlib`: of the file, and of its first four bytes.
     let (whole, half) =
         ("425af12a0743502b322e93a015bcf868e324d56a", "81fe8bfe87576c3ecb22426f8e57847382917acf");
-    let too_long = "external data \"w.bin\": bytes 0 to 12 are beyond the end of the file, which has 8";
+    let too_long = "external data \"w.bin\": bytes 0 to 12 are beyond the end of the file, which has 8 bytes";
     let wrong =
         format!("external data \"w.bin\": the data file has the hash {whole}, the model says {}", &half[1..]);
     let cases = [
