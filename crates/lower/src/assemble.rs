@@ -40,12 +40,12 @@ pub(crate) struct Batch {
 }
 
 /// Takes nodes and values in order.
-pub(crate) struct Intake<'t> {
+pub(crate) struct BatchSender<'t> {
     batch: Batch,
     take: &'t mut dyn FnMut(Batch),
 }
 
-impl Intake<'_> {
+impl BatchSender<'_> {
     pub fn node(&mut self, node: NamedNode) {
         if self.batch.nodes.len() == BATCH {
             (self.take)(std::mem::take(&mut self.batch));
@@ -71,11 +71,14 @@ pub(crate) struct Assembly {
 }
 
 /// What becomes of the nodes, about `count`, that `give` hands over.
-pub(crate) fn assemble(count: usize, give: impl FnOnce(&mut Intake<'_>) -> Result<()>) -> Result<Assembly> {
+pub(crate) fn assemble(
+    count: usize,
+    give: impl FnOnce(&mut BatchSender<'_>) -> Result<()>,
+) -> Result<Assembly> {
     let give_all = |take: &mut dyn FnMut(Batch)| {
-        let mut intake = Intake { batch: Batch::default(), take };
+        let mut intake = BatchSender { batch: Batch::default(), take };
         let given = give(&mut intake);
-        let Intake { batch, take } = intake;
+        let BatchSender { batch, take } = intake;
         take(batch);
         given
     };

@@ -10,7 +10,7 @@ use modelexport_graph::{Dim, Method, Name, ScopeId, Scopes, SymExpr, SymOp};
 
 use crate::builder::Builder;
 use crate::context::Context;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::ir::{self, Constant, Value, ValueId};
 use crate::ops::support::fill::empty_results;
 use crate::registry::{self, Outputs};
@@ -349,10 +349,10 @@ impl<'p> Lowering<'p> {
         }
     }
 
-    pub(crate) fn place(&self, node: &aten::Node) -> Place {
+    pub(crate) fn place(&self, node: &aten::Node) -> Location {
         let scope = node.scope.unwrap_or(self.scope);
         let module = self.program.modules.get(self.program.scopes.module(scope));
-        Place {
+        Location {
             node: node.name.to_string(),
             target: node.target.to_string(),
             module: module.map_or_else(String::new, |module| module.path.to_string()),

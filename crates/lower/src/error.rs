@@ -14,11 +14,11 @@ pub enum Error {
 
     /// An argument is missing, of the wrong kind or has a value that cannot be expressed.
     #[error("{place}: argument `{argument}`: expected {expected}, found {found}")]
-    Argument { place: Box<Place>, argument: String, expected: String, found: String },
+    Argument { place: Box<Location>, argument: String, expected: String, found: String },
 
     /// The node as a whole makes no sense or asks for something that ONNX cannot do.
     #[error("{place}: {reason}")]
-    Node { place: Box<Place>, reason: String },
+    Node { place: Box<Location>, reason: String },
 
     /// The program contradicts itself outside any node.
     #[error("{0}")]
@@ -27,7 +27,7 @@ pub enum Error {
 
 /// Where in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// FX name.
     pub node: String,
     /// ATen overload.
@@ -36,7 +36,7 @@ pub struct Place {
     pub module: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Location {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let module = if self.module.is_empty() { "(root)" } else { &self.module };
         write!(f, "node `{}` ({}) in module `{module}`", self.node, self.target)

@@ -7,7 +7,7 @@ use modelexport_graph::onnx::Model;
 use modelexport_io::output::{CommittedFile, Role, Transaction};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
-use modelexport_io::weights::{self, WeightsMode, WhileWriting, Written};
+use modelexport_io::weights::{self, ConcurrentWork, WeightsMode, Written};
 
 use crate::Error;
 use crate::inputs::{Inputs, Outputs};
@@ -57,7 +57,7 @@ pub(crate) fn write(
             None => sidecar.write(text),
         }));
     };
-    let work = WhileWriting { texts: texts.map(|texts| texts as _), beside: Box::new(beside) };
+    let work = ConcurrentWork { texts: texts.map(|texts| texts as _), beside: Box::new(beside) };
     let mut progress = |done| observer.progress(done);
     let weights = weights::stage_while(&mut transaction, model, Some(work), sources, mode, &mut progress)
         .map_err(|error| Error::from(error).about(transaction.model()))?;

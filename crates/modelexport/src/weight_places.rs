@@ -25,7 +25,7 @@ use crate::weights_from::{Kinds, Mismatch, Mismatches, Problem, Renaming, view_o
 
 /// One weight (initializer) of a model, or a tensor of an attribute that is in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WeightLocation {
     /// The name of the weight, or the attribute that holds the tensor.
     pub name: String,
     /// `None` for a type that this version does not know.
@@ -44,7 +44,7 @@ pub struct Place {
 
 /// Lists the weights of the model at `path`, and what else is external. What is external must be there and as long as it
 /// should be; where the model says a hash, or `with_hashes` asks for it, the bytes are read.
-pub fn list(path: &Path, with_hashes: bool) -> Result<Vec<Place>, Error> {
+pub fn list(path: &Path, with_hashes: bool) -> Result<Vec<WeightLocation>, Error> {
     let OnnxFile { model, sources } = onnx::read(path)?;
     let mut checker = Checker::new(folder_of(path));
     let mut checksums = Checksums::default();
@@ -66,9 +66,9 @@ fn place_of(
     sources: &Sources,
     checksums: &mut Checksums,
     with_hashes: bool,
-) -> Place {
+) -> WeightLocation {
     let (dtype, dims) = (tensor.dtype(), tensor.dims.clone());
-    let mut place = Place { name, dtype, dims, bytes: 0, external: None, hash: None, problem: None };
+    let mut place = WeightLocation { name, dtype, dims, bytes: 0, external: None, hash: None, problem: None };
     let (span, sources) = match &tensor.data {
         TensorData::Raw(bytes) | TensorData::Typed(bytes) => {
             place.bytes = bytes.len() as u64;

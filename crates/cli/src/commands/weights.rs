@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use modelexport::weight_places::{self, Place};
+use modelexport::weight_places::{self, WeightLocation};
 use modelexport::{Target, json};
 use modelexport_io::onnx::names::for_screen;
 use modelexport_io::weights::WeightsMode;
@@ -105,7 +105,7 @@ fn list(arguments: &Arguments, session: &mut Session) -> Result<ExitStatus, Fail
     Ok(if is_fine { ExitStatus::Success } else { ExitStatus::Finding })
 }
 
-fn as_json(place: &Place) -> serde_json::Value {
+fn as_json(place: &WeightLocation) -> serde_json::Value {
     let (location, offset) = match &place.external {
         Some((location, offset)) => (Some(location), Some(offset)),
         None => (None, None),
@@ -122,7 +122,7 @@ fn as_json(place: &Place) -> serde_json::Value {
     })
 }
 
-fn write_text(places: &[Place], session: &mut Session) -> Result<(), Failure> {
+fn write_text(places: &[WeightLocation], session: &mut Session) -> Result<(), Failure> {
     let style = session.out_style();
     let width = places.iter().map(|place| for_screen(&place.name).chars().count()).max().unwrap_or(0);
     for place in places {

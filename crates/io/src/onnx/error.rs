@@ -7,7 +7,7 @@ use crate::{ErrorKind, source};
 
 /// A place in a file: what an error points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct Location {
     pub file: String,
     /// Bytes from the start of the file.
     pub offset: u64,
@@ -15,7 +15,7 @@ pub struct At {
     pub path: String,
 }
 
-impl fmt::Display for At {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: at byte {}", self.file, self.offset)?;
         if self.path.is_empty() { Ok(()) } else { write!(f, ", in {}", self.path) }
@@ -30,7 +30,7 @@ pub enum Error {
     #[error("there is no source number {id}")]
     UnknownSource { id: u32 },
     #[error("{at}: cannot read: {source}")]
-    Read { at: Box<At>, source: io::Error },
+    Read { at: Box<Location>, source: io::Error },
     #[error("{file}: was changed by another program while it was read")]
     Changed { file: String },
     #[error("{file}: is not an ONNX model: it looks like {looks_like}")]
@@ -38,32 +38,32 @@ pub enum Error {
     #[error("{file}: is not a complete ONNX model: it has no {field}; the file may be truncated")]
     Missing { file: String, field: &'static str },
     #[error("{at}: the file is truncated: it ends here, but {missing} more byte(s) are expected")]
-    Truncated { at: Box<At>, missing: u64 },
+    Truncated { at: Box<Location>, missing: u64 },
     #[error("{at}: a field needs {needed} byte(s), but its message has only {room} left")]
-    Overrun { at: Box<At>, needed: u64, room: u64 },
+    Overrun { at: Box<Location>, needed: u64, room: u64 },
     #[error("{at}: a number has more than 10 bytes or 64 bits")]
-    BadVarint { at: Box<At> },
+    BadVarint { at: Box<Location> },
     #[error("{at}: field {field} has wire type {wire_type}, which does not exist")]
-    BadWireType { at: Box<At>, field: u32, wire_type: u8 },
+    BadWireType { at: Box<Location>, field: u32, wire_type: u8 },
     #[error("{at}: {number} is not a field number")]
-    BadFieldNumber { at: Box<At>, number: u64 },
+    BadFieldNumber { at: Box<Location>, number: u64 },
     #[error("{at}: field {field} ends a group that was not started")]
-    UnmatchedGroup { at: Box<At>, field: u32 },
+    UnmatchedGroup { at: Box<Location>, field: u32 },
     #[error("{at}: messages are nested deeper than {cap} levels")]
-    NestedTooDeep { at: Box<At>, cap: usize },
+    NestedTooDeep { at: Box<Location>, cap: usize },
     #[error("{at}: a field without tensor data has {length} bytes; the limit is {cap}")]
-    FieldTooLarge { at: Box<At>, length: u64, cap: u64 },
+    FieldTooLarge { at: Box<Location>, length: u64, cap: u64 },
     #[error("{at}: too many tiny messages: they would take more memory than {factor} times the file size")]
-    TooDense { at: Box<At>, factor: u64 },
+    TooDense { at: Box<Location>, factor: u64 },
     #[error("{at}: the node has no op_type")]
-    MissingOperator { at: Box<At> },
+    MissingOperator { at: Box<Location> },
     #[error("{at}: tensor '{name}' has impossible dimensions {dims:?}")]
-    BadDims { at: Box<At>, name: String, dims: Vec<i64> },
+    BadDims { at: Box<Location>, name: String, dims: Vec<i64> },
     #[error(
         "{at}: tensor '{name}' of type {dtype} and dimensions {dims:?} needs {expected} bytes of raw_data, \
          but has {found}"
     )]
-    RawDataSize { at: Box<At>, name: String, dtype: String, dims: Vec<i64>, expected: u64, found: u64 },
+    RawDataSize { at: Box<Location>, name: String, dtype: String, dims: Vec<i64>, expected: u64, found: u64 },
     #[error("{file}: the function {function} calls itself: {cycle}")]
     RecursiveFunction { file: String, function: String, cycle: String },
     #[error(
@@ -91,7 +91,7 @@ impl Error {
     }
 
     /// The place that the error points at, where it has one.
-    pub fn at(&self) -> Option<&At> {
+    pub fn at(&self) -> Option<&Location> {
         match self {
             Error::Read { at, .. }
             | Error::Truncated { at, .. }

@@ -20,7 +20,7 @@ mod wire;
 
 pub use doc_string::DocString;
 pub use encode::{Chunk, Encoding, NodeTexts, encode, encoded_len};
-pub use error::{At, Error};
+pub use error::{Error, Location};
 pub use read::{GraphVisitor, OnnxFile, read, read_bytes, read_source, read_visiting};
 pub use splice::{
     CopyError, Edit, NodeEdit, NodeKey, NodeTags, NodeView, OWN_PREFIX, Piece, RECORD_KEY, Spliced, clean,

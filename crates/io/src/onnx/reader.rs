@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::io;
 
-use super::error::{At, Error};
+use super::error::{Error, Location};
 use super::input::Input;
 use super::limits::{MAX_LOADED_FIELD, MAX_NESTING};
 use super::wire::{MAX_VARINT, Varint, WireType, get_varint};
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `offset` in the message that is being read.
-    pub(super) fn at(&self, offset: u64) -> Box<At> {
+    pub(super) fn at(&self, offset: u64) -> Box<Location> {
         place(self.input.source(), &self.path, offset)
     }
 
@@ -295,7 +295,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn place(source: &Source, steps: &[Step], offset: u64) -> Box<At> {
+fn place(source: &Source, steps: &[Step], offset: u64) -> Box<Location> {
     let mut path = String::new();
     for step in steps {
         if !path.is_empty() {
@@ -307,5 +307,5 @@ fn place(source: &Source, steps: &[Step], offset: u64) -> Box<At> {
             Step::Item(name, index) => write!(path, "{name}[{index}]"),
         };
     }
-    Box::new(At { file: source.to_string(), offset, path })
+    Box::new(Location { file: source.to_string(), offset, path })
 }

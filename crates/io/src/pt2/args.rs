@@ -5,21 +5,25 @@ use modelexport_graph::{Name, SymExpr};
 
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
 use super::codes;
-use super::error::{Place, Problem};
+use super::error::{Problem, ProgramLocation};
 use super::json::Float;
 use super::schema::{self, Named};
-use super::values::{Shared, Sort, Values};
+use super::values::{Interner, Sort, Values};
 
 /// One graph under conversion.
 pub(super) struct Frame<'p> {
     pub graph: Graph,
     pub values: Values,
-    pub shared: &'p mut Shared,
+    pub shared: &'p mut Interner,
 }
 
 impl Frame<'_> {
     /// A result of a node or an input of the graph: every value in it is defined here.
-    pub fn result(&mut self, argument: Argument<'_>, place: impl Fn() -> Place) -> Result<Arg, Problem> {
+    pub fn result(
+        &mut self,
+        argument: Argument<'_>,
+        place: impl Fn() -> ProgramLocation,
+    ) -> Result<Arg, Problem> {
         Ok(match argument {
             Argument::None => Arg::None,
             Argument::Tensor(tensor) => Arg::Tensor(self.define(&tensor.name, Sort::Tensor, place)?),
@@ -77,7 +81,12 @@ impl Frame<'_> {
         })
     }
 
-    fn define(&mut self, name: &str, sort: Sort, place: impl FnOnce() -> Place) -> Result<ValueId, Problem> {
+    fn define(
+        &mut self,
+        name: &str,
+        sort: Sort,
+        place: impl FnOnce() -> ProgramLocation,
+    ) -> Result<ValueId, Problem> {
         self.values.define(&mut self.graph, self.shared, name, sort, place)
     }
 
@@ -85,8 +94,8 @@ impl Frame<'_> {
     pub fn argument<'a>(
         &mut self,
         argument: Argument<'a>,
-        place: &dyn Fn() -> Place,
-        subgraph: &mut dyn FnMut(&mut Shared, schema::GraphArgument<'a>) -> Result<Arg, Problem>,
+        place: &dyn Fn() -> ProgramLocation,
+        subgraph: &mut dyn FnMut(&mut Interner, schema::GraphArgument<'a>) -> Result<Arg, Problem>,
     ) -> Result<Arg, Problem> {
         Ok(match argument {
             Argument::None => Arg::None,
@@ -168,13 +177,17 @@ impl Frame<'_> {
         })
     }
 
-    fn tensor(&self, tensor: &Named<'_>, place: &dyn Fn() -> Place) -> Result<ValueId, Problem> {
+    fn tensor(&self, tensor: &Named<'_>, place: &dyn Fn() -> ProgramLocation) -> Result<ValueId, Problem> {
         self.values.resolve(&self.graph, &tensor.name, Sort::Tensor, place)
     }
 
     /// PyTorch writes operands of higher-order operators as a list of tensors also if there are symbolic numbers
     /// among them.
-    fn tensors(&self, tensors: &[Named<'_>], place: &dyn Fn() -> Place) -> Result<Vec<ValueId>, Problem> {
+    fn tensors(
+        &self,
+        tensors: &[Named<'_>],
+        place: &dyn Fn() -> ProgramLocation,
+    ) -> Result<Vec<ValueId>, Problem> {
         let operand = |named: &Named<'_>| {
             self.tensor(named, place).or_else(|problem| {
                 [Sort::SymInt, Sort::SymFloat, Sort::SymBool]
@@ -186,7 +199,11 @@ impl Frame<'_> {
         tensors.iter().map(operand).collect()
     }
 
-    fn sym_int(&self, value: SymIntArgument<'_>, place: &dyn Fn() -> Place) -> Result<SymOr<i64>, Problem> {
+    fn sym_int(
+        &self,
+        value: SymIntArgument<'_>,
+        place: &dyn Fn() -> ProgramLocation,
+    ) -> Result<SymOr<i64>, Problem> {
         match value {
             SymIntArgument::Int(value) => Ok(SymOr::Const(value)),
             SymIntArgument::Name(name) => {
@@ -202,7 +219,7 @@ impl Frame<'_> {
     fn sym_float(
         &self,
         value: SymFloatArgument<'_>,
-        place: &dyn Fn() -> Place,
+        place: &dyn Fn() -> ProgramLocation,
     ) -> Result<SymOr<f64>, Problem> {
         match value {
             SymFloatArgument::Float(value) => Ok(SymOr::Const(value.0)),
@@ -219,7 +236,7 @@ impl Frame<'_> {
     fn sym_bool(
         &self,
         value: SymBoolArgument<'_>,
-        place: &dyn Fn() -> Place,
+        place: &dyn Fn() -> ProgramLocation,
     ) -> Result<SymOr<bool>, Problem> {
         match value {
             SymBoolArgument::Bool(value) => Ok(SymOr::Const(value)),
@@ -237,7 +254,7 @@ impl Frame<'_> {
 /// `torch.ops.aten.linear.default` is `aten.linear.default`, `torch.ops.higher_order.cond` is `higher_order.cond`.
 /// Functions that are no operators keep their module: `_operator.mul`, `math.trunc`, `torch.sym_max`; those of
 /// extensions keep torch's `#namespace:name`.
-pub(super) fn plain_target(target: &str, shared: &mut Shared) -> Name {
+pub(super) fn plain_target(target: &str, shared: &mut Interner) -> Name {
     shared.name(target.strip_prefix("torch.ops.").unwrap_or(target))
 }
 

@@ -3,10 +3,10 @@
 use modelexport_graph::DType;
 use modelexport_graph::aten::{Layout, MemoryFormat};
 
-use super::error::{Place, Problem};
+use super::error::{Problem, ProgramLocation};
 
 /// `ScalarType`. The gap from 14 to 27 is torch's: quantised types, which are not exported.
-pub(super) fn dtype(code: i64, place: impl FnOnce() -> Place) -> Result<DType, Problem> {
+pub(super) fn dtype(code: i64, place: impl FnOnce() -> ProgramLocation) -> Result<DType, Problem> {
     Ok(match code {
         1 => DType::U8,
         2 => DType::I8,
@@ -33,7 +33,7 @@ pub(super) fn dtype(code: i64, place: impl FnOnce() -> Place) -> Result<DType, P
     })
 }
 
-pub(super) fn layout(code: i64, place: impl FnOnce() -> Place) -> Result<Layout, Problem> {
+pub(super) fn layout(code: i64, place: impl FnOnce() -> ProgramLocation) -> Result<Layout, Problem> {
     Ok(match code {
         0 => Layout::Unknown,
         1 => Layout::SparseCoo,
@@ -47,7 +47,10 @@ pub(super) fn layout(code: i64, place: impl FnOnce() -> Place) -> Result<Layout,
     })
 }
 
-pub(super) fn memory_format(code: i64, place: impl FnOnce() -> Place) -> Result<MemoryFormat, Problem> {
+pub(super) fn memory_format(
+    code: i64,
+    place: impl FnOnce() -> ProgramLocation,
+) -> Result<MemoryFormat, Problem> {
     Ok(match code {
         0 => MemoryFormat::Unknown,
         1 => MemoryFormat::Contiguous,

@@ -104,27 +104,27 @@ pub enum Problem {
 
     // The program.
     #[error("{place}: unknown argument kind {kind:?}; it needs a newer modelexport")]
-    UnknownArgumentKind { place: Place, kind: String },
+    UnknownArgumentKind { place: ProgramLocation, kind: String },
     #[error("{place}: unknown {what} {code}; it needs a newer modelexport")]
-    UnknownCode { place: Place, what: &'static str, code: i64 },
+    UnknownCode { place: ProgramLocation, what: &'static str, code: i64 },
     #[error("{place}: the value {name:?} is not defined before its use")]
-    DanglingValue { place: Place, name: String },
+    DanglingValue { place: ProgramLocation, name: String },
     #[error("{place}: the value {name:?} is used as {used} but is {is}")]
-    WrongValueKind { place: Place, name: String, used: &'static str, is: &'static str },
+    WrongValueKind { place: ProgramLocation, name: String, used: &'static str, is: &'static str },
     #[error("{place}: the value {name:?} has no entry in {table}")]
-    MissingMetadata { place: Place, name: String, table: &'static str },
+    MissingMetadata { place: ProgramLocation, name: String, table: &'static str },
     #[error("{place}: the value {name:?} is defined twice")]
-    DuplicateDefinition { place: Place, name: String },
+    DuplicateDefinition { place: ProgramLocation, name: String },
     #[error("two nodes of one graph have the name {node:?}")]
     DuplicateNode { node: String },
     #[error("{place}: a result cannot be {kind}")]
-    BadResult { place: Place, kind: &'static str },
+    BadResult { place: ProgramLocation, kind: &'static str },
     #[error("{place}: the expression {text:?} cannot be read: {reason}")]
-    SymbolicExpression { place: Place, text: String, reason: String },
+    SymbolicExpression { place: ProgramLocation, text: String, reason: String },
     #[error("{place}: {what} {value} is negative")]
-    NegativeDimension { place: Place, what: &'static str, value: i64 },
+    NegativeDimension { place: ProgramLocation, what: &'static str, value: i64 },
     #[error("{place}: {sizes} sizes but {strides} strides")]
-    StrideCount { place: Place, sizes: usize, strides: usize },
+    StrideCount { place: ProgramLocation, sizes: usize, strides: usize },
     #[error("the signature does not match the graph: {reason}")]
     Signature { reason: String },
     #[error("node {node:?}: the module stack {text:?} cannot be read: expected entries `key,path,class`")]
@@ -137,7 +137,7 @@ pub enum Problem {
         "weight {weight:?} is in the graph but not in the archive's weights or constants{}",
         read_at(reader)
     )]
-    MissingWeight { weight: String, reader: Option<Place> },
+    MissingWeight { weight: String, reader: Option<ProgramLocation> },
     #[error("weight {weight:?}: its bytes, zip entry {entry:?}, are not in the archive")]
     MissingWeightBytes { weight: String, entry: String },
     #[error("weight {weight:?} has a symbolic shape; stored tensors need a concrete shape")]
@@ -149,17 +149,17 @@ pub enum Problem {
     #[error("weight {weight:?} has the layout {layout}; only strided tensors are supported")]
     WeightLayout { weight: String, layout: &'static str },
     #[error("weight {weight:?} is {stored} in the archive but {graph} in the graph{}", read_at(reader))]
-    WeightMismatch { weight: String, stored: String, graph: String, reader: Option<Place> },
+    WeightMismatch { weight: String, stored: String, graph: String, reader: Option<ProgramLocation> },
 }
 
 /// The first use of a weight.
-fn read_at(reader: &Option<Place>) -> String {
+fn read_at(reader: &Option<ProgramLocation>) -> String {
     reader.as_ref().map_or_else(String::new, |place| format!("; it is read by {place}"))
 }
 
 impl Problem {
     /// Where the problem is, if it has a place in the graph.
-    pub(super) fn place_mut(&mut self) -> Option<&mut Place> {
+    pub(super) fn place_mut(&mut self) -> Option<&mut ProgramLocation> {
         match self {
             Problem::UnknownArgumentKind { place, .. }
             | Problem::UnknownCode { place, .. }
@@ -176,7 +176,7 @@ impl Problem {
     }
 
     /// Says which node reads the weight that the problem is about.
-    pub(super) fn read_by(mut self, place: impl FnOnce() -> Option<Place>) -> Self {
+    pub(super) fn read_by(mut self, place: impl FnOnce() -> Option<ProgramLocation>) -> Self {
         if let Problem::MissingWeight { reader, .. } | Problem::WeightMismatch { reader, .. } = &mut self {
             *reader = place();
         }
@@ -186,7 +186,7 @@ impl Problem {
 
 /// Where in the program something is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ProgramLocation {
     GraphInput {
         index: usize,
     },
@@ -227,15 +227,15 @@ impl std::fmt::Display for NodePlace {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ProgramLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::GraphInput { index } => write!(f, "graph input {index}"),
-            Place::GraphOutput { index } => write!(f, "graph output {index}"),
-            Place::Argument { node, argument } => write!(f, "{node}, argument {argument:?}"),
-            Place::Result { node, index } => write!(f, "{node}, result {index}"),
-            Place::Value { name } => write!(f, "value {name:?}"),
-            Place::Weight { name } => write!(f, "weight {name:?}"),
+            ProgramLocation::GraphInput { index } => write!(f, "graph input {index}"),
+            ProgramLocation::GraphOutput { index } => write!(f, "graph output {index}"),
+            ProgramLocation::Argument { node, argument } => write!(f, "{node}, argument {argument:?}"),
+            ProgramLocation::Result { node, index } => write!(f, "{node}, result {index}"),
+            ProgramLocation::Value { name } => write!(f, "value {name:?}"),
+            ProgramLocation::Weight { name } => write!(f, "weight {name:?}"),
         }
     }
 }

@@ -6,12 +6,12 @@ use modelexport_graph::{Method, Name, ScopeId, Scopes};
 
 use super::args::{Frame, plain_target};
 use super::argument::{Argument, OptionalTensor, SymBoolArgument, SymFloatArgument, SymIntArgument};
-use super::error::{NodePlace, Place, Problem};
+use super::error::{NodePlace, Problem, ProgramLocation};
 use super::json::{self, Pieces};
 use super::module_stack::ModuleStacks;
 use super::node_name::node_names;
 use super::schema::{self, KEYWORD};
-use super::values::{Shared, Values};
+use super::values::{Interner, Values};
 
 /// Where nodes come from: module calls and lines of Python.
 pub(super) struct Origins<'a> {
@@ -47,7 +47,7 @@ impl<'a> Origins<'a> {
 /// nothing else is known.
 pub(super) fn convert<'a>(
     mut raw: schema::Graph<'a>,
-    shared: &mut Shared,
+    shared: &mut Interner,
     origins: &mut Origins<'a>,
     holder: Option<&NodePlace>,
 ) -> Result<aten::Graph, Problem> {
@@ -72,7 +72,7 @@ pub(super) fn convert<'a>(
 pub(super) fn convert_inputs(inputs: Vec<Argument<'_>>, frame: &mut Frame<'_>) -> Result<(), Problem> {
     frame.graph.values.reserve_exact(frame.values.len());
     for (index, input) in inputs.into_iter().enumerate() {
-        let input = frame.result(input, || Place::GraphInput { index })?;
+        let input = frame.result(input, || ProgramLocation::GraphInput { index })?;
         frame.graph.inputs.push(input);
     }
     Ok(())
@@ -80,7 +80,7 @@ pub(super) fn convert_inputs(inputs: Vec<Argument<'_>>, frame: &mut Frame<'_>) -
 
 pub(super) fn convert_outputs(outputs: Vec<Argument<'_>>, frame: &mut Frame<'_>) -> Result<(), Problem> {
     for (index, output) in outputs.into_iter().enumerate() {
-        let place = || Place::GraphOutput { index };
+        let place = || ProgramLocation::GraphOutput { index };
         let output = frame.argument(output, &place, &mut |_, graph| {
             Err(Problem::DanglingValue { place: place(), name: graph.name.to_string() })
         })?;
@@ -102,7 +102,8 @@ pub(super) fn convert_node<'a>(
     let trace = raw.metadata.stack_trace.map_or(Ok(None), |trace| origins.trace(trace.get()))?;
     let mut args = Vec::with_capacity(raw.inputs.len());
     for input in raw.inputs {
-        let place = || Place::Argument { node: Box::new(here.clone()), argument: input.name.to_string() };
+        let place =
+            || ProgramLocation::Argument { node: Box::new(here.clone()), argument: input.name.to_string() };
         let arg = frame.argument(input.arg, &place, &mut |shared, subgraph| {
             let name = shared.name(&subgraph.name);
             let graph = convert(subgraph.graph, shared, origins, Some(&here))?;
@@ -113,7 +114,8 @@ pub(super) fn convert_node<'a>(
     }
     let mut outputs = Vec::with_capacity(raw.outputs.len());
     for (index, output) in raw.outputs.into_iter().enumerate() {
-        outputs.push(frame.result(output, || Place::Result { node: Box::new(here.clone()), index })?);
+        outputs
+            .push(frame.result(output, || ProgramLocation::Result { node: Box::new(here.clone()), index })?);
     }
     let NodePlace { name, target, .. } = here;
     Ok(aten::Node { name, target, args, outputs, scope: scope.or(unknown), method: Method::Direct, trace })
@@ -123,7 +125,7 @@ pub(super) fn convert_node<'a>(
 fn locate(
     raw: &schema::Node<'_>,
     name: Name,
-    shared: &mut Shared,
+    shared: &mut Interner,
     origins: &mut Origins<'_>,
     holder: Option<&NodePlace>,
 ) -> Result<(Option<ScopeId>, NodePlace), Problem> {
@@ -147,12 +149,12 @@ fn locate(
 fn at_maker(
     mut problem: Problem,
     nodes: &Pieces<schema::Node<'_>>,
-    shared: &mut Shared,
+    shared: &mut Interner,
     origins: &mut Origins<'_>,
     holder: Option<&NodePlace>,
 ) -> Problem {
     if let Some(place) = problem.place_mut()
-        && let Place::Value { name } = &*place
+        && let ProgramLocation::Value { name } = &*place
         && let Some((node, index)) = nodes.iter().find_map(|node| {
             let index = node.outputs.iter().position(|output| holds(output, name))?;
             Some((node, index))
@@ -160,7 +162,7 @@ fn at_maker(
     {
         let node_name = shared.name(node.name.as_deref().unwrap_or(name));
         if let Ok((_, here)) = locate(node, node_name, shared, origins, holder) {
-            *place = Place::Result { node: Box::new(here), index };
+            *place = ProgramLocation::Result { node: Box::new(here), index };
         }
     }
     problem

@@ -46,7 +46,7 @@ use rawzip::ReaderAt;
 
 use crate::source::{Source, Sources};
 
-pub use error::{Error, NodePlace, Place, Problem};
+pub use error::{Error, NodePlace, Problem, ProgramLocation};
 pub use parts::{Parts, read_parts};
 pub use sym_text::parse as symbolic_expression;
 
@@ -80,7 +80,7 @@ pub fn read_source(sources: &Sources, id: SourceId) -> Result<Program, Error> {
 fn read_program<R: ReaderAt + Sync>(reader: R, length: u64, source: SourceId) -> Result<Program, Problem> {
     let archive = archive::Archive::open(reader, length)?;
     let layout = layout::find(&archive)?;
-    let mut shared = values::Shared::default();
+    let mut shared = values::Interner::default();
     let mut weights = weights::Weights::default();
     let folders = [
         (&layout.weights, &layout.weights_config, WeightKind::Buffer),

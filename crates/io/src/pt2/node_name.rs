@@ -7,13 +7,13 @@ use super::argument::{Argument, SymBoolArgument, SymFloatArgument, SymIntArgumen
 use super::error::Problem;
 use super::json::{Pieces, Text};
 use super::schema::Node;
-use super::values::{Shared, Values};
+use super::values::{Interner, Values};
 
 /// One name for each node, all different.
 pub(super) fn node_names(
     nodes: &Pieces<Node<'_>>,
     values: &Values,
-    shared: &mut Shared,
+    shared: &mut Interner,
 ) -> Result<Vec<Name>, Problem> {
     let mut taken = HashSet::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut names = Vec::with_capacity(nodes.len());

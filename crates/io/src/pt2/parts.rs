@@ -36,7 +36,7 @@ pub fn read_parts(parts: Parts<'_>, sources: &Sources) -> Result<Program, Error>
 }
 
 fn read(parts: Parts<'_>, sources: &Sources) -> Result<Program, Problem> {
-    let mut shared = values::Shared::default();
+    let mut shared = values::Interner::default();
     let mut weights = weights::Weights::default();
     let find = |storage: &str| {
         let source = parts.storages.get(storage).copied();

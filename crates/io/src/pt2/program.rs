@@ -6,13 +6,13 @@ use modelexport_graph::aten::{self, Arg, InputSpec, OutputSpec, Program, Range, 
 use modelexport_graph::module_tree::Parameter;
 use modelexport_graph::{DType, ModuleTree, Name, StridedView};
 
-use super::error::{NodePlace, Place, Problem};
+use super::error::{NodePlace, Problem, ProgramLocation};
 use super::graph::{self, Origins};
 use super::json::{self, Text};
 use super::module_stack::ModuleStacks;
 use super::names::{NamedTuples, input_names, output_names};
 use super::schema::{self, ExportedProgram, VersionsOnly};
-use super::values::Shared;
+use super::values::Interner;
 use super::versions;
 use super::weights::Weights;
 
@@ -21,7 +21,7 @@ pub(super) fn read(
     entry: &str,
     bytes: &[u8],
     mut weights: Weights,
-    mut shared: Shared,
+    mut shared: Interner,
 ) -> Result<Program, Problem> {
     let raw: ExportedProgram<'_> = json::parse(entry, bytes).map_err(|problem| {
         // A program of another version may be laid out differently: then the version is what is wrong.
@@ -102,7 +102,7 @@ fn inputs(
     trees: TreeSignature<'_, '_>,
     tuples: &NamedTuples<'_>,
     stacks: &ModuleStacks,
-    shared: &mut Shared,
+    shared: &mut Interner,
 ) -> Result<Vec<InputSpec>, Problem> {
     if specs.len() != graph.inputs.len() {
         let reason = format!("{} inputs for a graph with {}", specs.len(), graph.inputs.len());
@@ -146,7 +146,7 @@ fn inputs(
 }
 
 /// The first node of the outermost graph that takes a weight, with the argument that it is.
-fn reader(graph: &aten::Graph, input: &Arg, stacks: &ModuleStacks) -> Option<Place> {
+fn reader(graph: &aten::Graph, input: &Arg, stacks: &ModuleStacks) -> Option<ProgramLocation> {
     let Arg::Tensor(weight) = input else { return None };
     let reads = |arg: &Arg| match arg {
         Arg::Tensor(id) => id == weight,
@@ -158,7 +158,7 @@ fn reader(graph: &aten::Graph, input: &Arg, stacks: &ModuleStacks) -> Option<Pla
         let argument = node.args.iter().find(|argument| reads(&argument.arg))?;
         let module = node.scope.map_or_else(|| "".into(), |scope| stacks.path(scope));
         let node = NodePlace { name: node.name.clone(), target: node.target.clone(), module };
-        Some(Place::Argument { node: Box::new(node), argument: argument.name.to_string() })
+        Some(ProgramLocation::Argument { node: Box::new(node), argument: argument.name.to_string() })
     })
 }
 
@@ -212,7 +212,7 @@ fn outputs(
     weights: &mut Weights,
     trees: TreeSignature<'_, '_>,
     tuples: &NamedTuples<'_>,
-    shared: &mut Shared,
+    shared: &mut Interner,
 ) -> Result<Vec<OutputSpec>, Problem> {
     if specs.len() != graph.outputs.len() {
         let reason = format!("{} outputs for a graph with {}", specs.len(), graph.outputs.len());

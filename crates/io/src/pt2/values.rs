@@ -7,21 +7,21 @@ use modelexport_graph::hash::{HashMap, HashSet};
 use modelexport_graph::{Dim, Name, SymExpr};
 
 use super::codes;
-use super::error::{Place, Problem};
+use super::error::{Problem, ProgramLocation};
 use super::json;
 use super::schema;
 use super::sym_text;
 
 /// What is shared by all graphs of a program: names and expressions occur over and over.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct Interner {
     names: HashSet<Name>,
     /// The name of the node that is read: most results are called like it.
     recent: Name,
     expressions: HashMap<Box<str>, SymExpr>,
 }
 
-impl Shared {
+impl Interner {
     pub fn name(&mut self, text: &str) -> Name {
         if *self.recent == *text {
             return self.recent.clone();
@@ -39,7 +39,11 @@ impl Shared {
         self.recent = name.clone();
     }
 
-    fn expression(&mut self, text: &str, place: impl FnOnce() -> Place) -> Result<SymExpr, Problem> {
+    fn expression(
+        &mut self,
+        text: &str,
+        place: impl FnOnce() -> ProgramLocation,
+    ) -> Result<SymExpr, Problem> {
         if let Some(expression) = self.expressions.get(text) {
             return Ok(expression.clone());
         }
@@ -55,7 +59,7 @@ impl Shared {
     pub fn dimension(
         &mut self,
         size: schema::SymInt<'_>,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> ProgramLocation,
     ) -> Result<Dim, Problem> {
         Ok(match self.integer(size, place)? {
             SymExpr::Int(value) => Dim::Static(value),
@@ -66,7 +70,7 @@ impl Shared {
     fn integer(
         &mut self,
         value: schema::SymInt<'_>,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> ProgramLocation,
     ) -> Result<SymExpr, Problem> {
         match value {
             schema::SymInt::Int(value) => Ok(SymExpr::Int(value)),
@@ -135,7 +139,7 @@ impl Values {
     pub fn announce(
         graph: &mut schema::Graph<'_>,
         entry: &str,
-        shared: &mut Shared,
+        shared: &mut Interner,
     ) -> Result<Self, Problem> {
         let count = graph.tensor_values.0.len() + graph.sym_int_values.0.len();
         let mut values = Values { states: HashMap::with_capacity_and_hasher(count, Default::default()) };
@@ -146,31 +150,30 @@ impl Values {
                 None => {
                     let meta =
                         json::parse_part(entry, text.get(), || format!("the metadata of {:?}", &*name))?;
-                    let meta = tensor_meta(meta, shared, || Place::Value { name: name.to_string() })?;
+                    let meta =
+                        tensor_meta(meta, shared, || ProgramLocation::Value { name: name.to_string() })?;
                     metas.entry(text.get()).or_insert(Arc::new(meta)).clone()
                 }
             };
             values.announce_one(&name, ValueKind::Tensor(meta), shared)?;
         }
         for (name, value) in std::mem::take(&mut graph.sym_int_values).0 {
-            let expression = shared.integer(value, || Place::Value { name: name.to_string() })?;
+            let expression = shared.integer(value, || ProgramLocation::Value { name: name.to_string() })?;
             values.announce_one(&name, ValueKind::SymInt(expression), shared)?;
         }
         for (name, value) in std::mem::take(&mut graph.sym_float_values).0 {
             let expression = match value {
                 schema::SymFloat::Float(value) => SymExpr::float(value.0),
-                schema::SymFloat::Expr(expression) => {
-                    shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
-                }
+                schema::SymFloat::Expr(expression) => shared
+                    .expression(&expression.expr_str, || ProgramLocation::Value { name: name.to_string() })?,
             };
             values.announce_one(&name, ValueKind::SymFloat(expression), shared)?;
         }
         for (name, value) in std::mem::take(&mut graph.sym_bool_values).0 {
             let expression = match value {
                 schema::SymBool::Bool(value) => SymExpr::Bool(value),
-                schema::SymBool::Expr(expression) => {
-                    shared.expression(&expression.expr_str, || Place::Value { name: name.to_string() })?
-                }
+                schema::SymBool::Expr(expression) => shared
+                    .expression(&expression.expr_str, || ProgramLocation::Value { name: name.to_string() })?,
             };
             values.announce_one(&name, ValueKind::SymBool(expression), shared)?;
         }
@@ -181,11 +184,11 @@ impl Values {
         Ok(values)
     }
 
-    fn announce_one(&mut self, name: &str, kind: ValueKind, shared: &mut Shared) -> Result<(), Problem> {
+    fn announce_one(&mut self, name: &str, kind: ValueKind, shared: &mut Interner) -> Result<(), Problem> {
         match self.states.insert(shared.name(name), State::Announced(kind)) {
             None => Ok(()),
             Some(_) => Err(Problem::DuplicateDefinition {
-                place: Place::Value { name: name.to_owned() },
+                place: ProgramLocation::Value { name: name.to_owned() },
                 name: name.to_owned(),
             }),
         }
@@ -205,10 +208,10 @@ impl Values {
     pub fn define(
         &mut self,
         graph: &mut Graph,
-        shared: &mut Shared,
+        shared: &mut Interner,
         name: &str,
         sort: Sort,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> ProgramLocation,
     ) -> Result<ValueId, Problem> {
         let Some(state) = self.states.get_mut(name) else {
             return Err(Problem::MissingMetadata {
@@ -234,7 +237,7 @@ impl Values {
     pub fn define_object(
         &mut self,
         graph: &mut Graph,
-        shared: &mut Shared,
+        shared: &mut Interner,
         object: &schema::CustomObject<'_>,
     ) -> ValueId {
         if let Some(State::Defined(id)) = self.states.get(&*object.name) {
@@ -253,7 +256,7 @@ impl Values {
         graph: &Graph,
         name: &str,
         sort: Sort,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> ProgramLocation,
     ) -> Result<ValueId, Problem> {
         let Some(State::Defined(id)) = self.states.get(name) else {
             return Err(Problem::DanglingValue { place: place(), name: name.into() });
@@ -273,8 +276,8 @@ impl Values {
 
 pub(super) fn tensor_meta(
     meta: schema::TensorMeta<'_>,
-    shared: &mut Shared,
-    place: impl Fn() -> Place,
+    shared: &mut Interner,
+    place: impl Fn() -> ProgramLocation,
 ) -> Result<TensorMeta, Problem> {
     if meta.sizes.len() != meta.strides.len() {
         let (sizes, strides) = (meta.sizes.len(), meta.strides.len());

@@ -6,10 +6,10 @@ use modelexport_graph::aten::{Layout, TensorMeta, Weight, WeightKind};
 use modelexport_graph::shape::static_shape;
 use modelexport_graph::{Dim, Name, Span, StridedView};
 
-use super::error::{Place, Problem};
+use super::error::{Problem, ProgramLocation};
 use super::json;
 use super::schema::{PayloadConfig, PayloadMeta};
-use super::values::{Shared, tensor_meta};
+use super::values::{Interner, tensor_meta};
 
 /// All weights of an archive.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Weights {
         &mut self,
         folder: &Folder<'_>,
         find: &dyn Fn(&str) -> Result<Option<Span>, Problem>,
-        shared: &mut Shared,
+        shared: &mut Interner,
     ) -> Result<(), Problem> {
         let config: PayloadConfig<'_> = json::parse(folder.config, folder.bytes)?;
         for (name, payload) in config.config.0 {
@@ -99,7 +99,7 @@ fn read_weight(
     find: &dyn Fn(&str) -> Result<Option<Span>, Problem>,
     name: &Name,
     payload: PayloadMeta<'_>,
-    shared: &mut Shared,
+    shared: &mut Interner,
 ) -> Result<Weight, Problem> {
     let weight = || name.to_string();
     let kind = if payload.is_param { WeightKind::Parameter } else { folder.kind };
@@ -108,7 +108,7 @@ fn read_weight(
         let message = format!("the weight {:?} has no tensor_meta", weight());
         return Err(Problem::Json { entry: folder.config.into(), message });
     };
-    let meta = tensor_meta(meta, shared, || Place::Weight { name: weight() })?;
+    let meta = tensor_meta(meta, shared, || ProgramLocation::Weight { name: weight() })?;
     if meta.layout != Layout::Strided {
         return Err(Problem::WeightLayout { weight: weight(), layout: layout_name(meta.layout) });
     }

@@ -26,7 +26,7 @@ use crate::source::Sources;
 pub use data_file::data_beside;
 pub use error::Error;
 pub use mode::{ParseModeError, WeightsMode};
-pub use stage::{WhileWriting, stage, stage_bridge, stage_while};
+pub use stage::{ConcurrentWork, stage, stage_bridge, stage_while};
 
 /// Tensors with fewer bytes stay in the model.
 pub const INLINE_BELOW: u64 = 1 << 10;

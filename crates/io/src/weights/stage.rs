@@ -34,7 +34,7 @@ pub fn stage(
 }
 
 /// What is done while a model is written.
-pub struct WhileWriting<'t> {
+pub struct ConcurrentWork<'t> {
     /// Makes the texts of its nodes, unless they carry them.
     pub texts: Option<&'t dyn NodeTexts>,
     /// Something else that needs the model. Not done if the model cannot be written.
@@ -45,13 +45,13 @@ pub struct WhileWriting<'t> {
 pub fn stage_while(
     transaction: &mut Transaction,
     mut model: Model,
-    while_writing: Option<WhileWriting<'_>>,
+    while_writing: Option<ConcurrentWork<'_>>,
     sources: &Sources,
     mode: WeightsMode,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Written, Error> {
     let (texts, beside) = match while_writing {
-        Some(WhileWriting { texts, beside }) => (texts, Some(beside)),
+        Some(ConcurrentWork { texts, beside }) => (texts, Some(beside)),
         None => (None, None),
     };
     let scaled = scaled::resolve(&mut model, sources);

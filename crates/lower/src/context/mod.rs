@@ -15,7 +15,7 @@ use modelexport_graph::aten::{self, Arg};
 use crate::argument_text;
 use crate::builder::Builder;
 use crate::driver::Lowering;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::schema::Default;
 
 pub use scalars::Scalar;
@@ -43,7 +43,7 @@ impl DerefMut for Context<'_, '_> {
 }
 
 impl<'p> Context<'_, 'p> {
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Location {
         self.lowering.place(self.node)
     }
 

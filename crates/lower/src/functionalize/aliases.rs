@@ -20,7 +20,7 @@ use super::view::View;
 
 /// Index of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct PlaceId(usize);
+pub(super) struct AliasId(usize);
 
 /// A view can be a view of a view of a view; a write through more steps than this is refused.
 pub(super) const MAX_DEPTH: u32 = 256;
@@ -43,18 +43,18 @@ impl Writer {
 /// How a place was made from the one above it.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) parent: PlaceId,
+    pub(super) parent: AliasId,
     pub(super) view: View,
     /// The node of the program, to be repeated when the contents above have changed.
     pub(super) node: Arc<Node>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Alias {
     /// `None` for the root.
     pub(super) step: Option<Step>,
     pub(super) depth: u32,
-    pub(super) root: PlaceId,
+    pub(super) root: AliasId,
     /// A value of the program that looks like the contents.
     pub(super) like: ValueId,
     pub(super) meta: TensorMeta,
@@ -78,15 +78,15 @@ pub(super) struct Place {
 struct Memory {
     is_written: bool,
     /// Places with pending writes, in the order of the writes.
-    pending: Vec<PlaceId>,
+    pending: Vec<AliasId>,
     /// Why the contents can no longer be told.
     spoiled: Option<Arc<str>>,
 }
 
 /// What makes two views of one memory the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Look {
-    root: PlaceId,
+struct AliasKey {
+    root: AliasId,
     is_conjugate: bool,
     dtype: DType,
     sizes: Vec<Dim>,
@@ -94,9 +94,9 @@ struct Look {
     offset: Dim,
 }
 
-impl Look {
-    fn of(root: PlaceId, is_conjugate: bool, meta: &TensorMeta) -> Look {
-        Look {
+impl AliasKey {
+    fn of(root: AliasId, is_conjugate: bool, meta: &TensorMeta) -> AliasKey {
+        AliasKey {
             root,
             is_conjugate,
             dtype: meta.dtype,
@@ -110,22 +110,22 @@ impl Look {
 /// All places of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
-    places: Vec<Place>,
+    places: Vec<Alias>,
     /// By place; empty but for roots.
-    memories: HashMap<PlaceId, Memory>,
-    looks: HashMap<Look, PlaceId>,
+    memories: HashMap<AliasId, Memory>,
+    looks: HashMap<AliasKey, AliasId>,
     next_version: u32,
     /// Groups of roots over one memory, with the names of the weights; none is followed to another.
-    strangers: Vec<Vec<(PlaceId, Name)>>,
+    strangers: Vec<Vec<(AliasId, Name)>>,
     /// By root: its group.
-    group_of: HashMap<PlaceId, usize>,
+    group_of: HashMap<AliasId, usize>,
 }
 
 impl Aliases {
     /// A place for a tensor that has memory of its own.
-    pub(super) fn add_root(&mut self, value: ValueId, meta: TensorMeta) -> PlaceId {
-        let id = PlaceId(self.places.len());
-        let place = Place {
+    pub(super) fn add_root(&mut self, value: ValueId, meta: TensorMeta) -> AliasId {
+        let id = AliasId(self.places.len());
+        let place = Alias {
             step: None,
             depth: 0,
             root: id,
@@ -139,7 +139,7 @@ impl Aliases {
             is_pending: false,
             writer: None,
         };
-        self.looks.insert(Look::of(id, false, &place.meta), id);
+        self.looks.insert(AliasKey::of(id, false, &place.meta), id);
         self.places.push(place);
         id
     }
@@ -151,19 +151,19 @@ impl Aliases {
         like: ValueId,
         meta: TensorMeta,
         value: Option<ValueId>,
-    ) -> PlaceId {
+    ) -> AliasId {
         let (parent, certain) = (step.parent, step.view.certain);
         let Some(above) = self.places.get(parent.0) else { return parent };
         let (depth, root, seen) = (above.depth + 1, above.root, above.version);
         let is_conjugate = above.is_conjugate != step.view.kind.conjugates();
-        let look = certain.then(|| Look::of(root, is_conjugate, &meta));
+        let look = certain.then(|| AliasKey::of(root, is_conjugate, &meta));
         if let Some(&known) = look.as_ref().and_then(|look| self.looks.get(look)) {
             return known;
         }
-        let id = PlaceId(self.places.len());
+        let id = AliasId(self.places.len());
         let version = self.new_version();
         let overlaps = strides::overlaps_itself(&meta);
-        self.places.push(Place {
+        self.places.push(Alias {
             step: Some(step),
             depth,
             root,
@@ -188,48 +188,48 @@ impl Aliases {
         self.next_version
     }
 
-    pub(super) fn get(&self, id: PlaceId) -> Option<&Place> {
+    pub(super) fn get(&self, id: AliasId) -> Option<&Alias> {
         self.places.get(id.0)
     }
 
-    fn parent(&self, id: PlaceId) -> Option<PlaceId> {
+    fn parent(&self, id: AliasId) -> Option<AliasId> {
         Some(self.get(id)?.step.as_ref()?.parent)
     }
 
-    pub(super) fn root(&self, id: PlaceId) -> PlaceId {
+    pub(super) fn root(&self, id: AliasId) -> AliasId {
         self.get(id).map_or(id, |place| place.root)
     }
 
     /// Whether the memory was ever written.
-    pub(super) fn is_written(&self, id: PlaceId) -> bool {
+    pub(super) fn is_written(&self, id: AliasId) -> bool {
         self.memories.get(&self.root(id)).is_some_and(|memory| memory.is_written)
     }
 
-    pub(super) fn is_root(&self, id: PlaceId) -> bool {
+    pub(super) fn is_root(&self, id: AliasId) -> bool {
         self.root(id) == id
     }
 
     /// The contents can no longer be told, for this reason.
-    pub(super) fn spoil(&mut self, id: PlaceId, reason: &str) {
+    pub(super) fn invalidate(&mut self, id: AliasId, reason: &str) {
         let memory = self.memories.entry(self.root(id)).or_default();
         memory.is_written = true;
         memory.spoiled = Some(reason.into());
     }
 
     /// Why the contents cannot be told.
-    pub(super) fn spoiled(&self, id: PlaceId) -> Option<&str> {
+    pub(super) fn spoiled(&self, id: AliasId) -> Option<&str> {
         self.memories.get(&self.root(id))?.spoiled.as_deref()
     }
 
     /// Makes weights over one memory known of which none is followed to another.
-    pub(super) fn add_strangers(&mut self, group: Vec<(PlaceId, Name)>) {
+    pub(super) fn add_strangers(&mut self, group: Vec<(AliasId, Name)>) {
         let group: Vec<_> = group.into_iter().map(|(place, name)| (self.root(place), name)).collect();
         self.group_of.extend(group.iter().map(|(root, _)| (*root, self.strangers.len())));
         self.strangers.push(group);
     }
 
     /// The node `by` has written to `id`: the contents of strangers can no longer be told.
-    pub(super) fn spoil_strangers(&mut self, id: PlaceId, by: &str) {
+    pub(super) fn spoil_strangers(&mut self, id: AliasId, by: &str) {
         let root = self.root(id);
         let Some(group) = self.group_of.get(&root).and_then(|&group| self.strangers.get(group)) else {
             return;
@@ -246,13 +246,13 @@ impl Aliases {
             })
             .collect();
         for (other, reason) in reasons {
-            self.spoil(other, &reason);
+            self.invalidate(other, &reason);
         }
     }
 
     // ---- relations
 
-    fn ancestor_at(&self, mut id: PlaceId, depth: u32) -> PlaceId {
+    fn ancestor_at(&self, mut id: AliasId, depth: u32) -> AliasId {
         while self.get(id).is_some_and(|place| place.depth > depth)
             && let Some(parent) = self.parent(id)
         {
@@ -261,21 +261,21 @@ impl Aliases {
         id
     }
 
-    fn depth(&self, id: PlaceId) -> u32 {
+    fn depth(&self, id: AliasId) -> u32 {
         self.get(id).map_or(0, |place| place.depth)
     }
 
     /// Whether `below` is `above` or a view of it.
-    fn holds(&self, above: PlaceId, below: PlaceId) -> bool {
+    fn holds(&self, above: AliasId, below: AliasId) -> bool {
         self.ancestor_at(below, self.depth(above)) == above
     }
 
     /// The place just below `above` on the way to `below`.
-    pub(super) fn towards(&self, above: PlaceId, below: PlaceId) -> PlaceId {
+    pub(super) fn towards(&self, above: AliasId, below: AliasId) -> AliasId {
         self.ancestor_at(below, self.depth(above) + 1)
     }
 
-    fn common_ancestor(&self, a: PlaceId, b: PlaceId) -> PlaceId {
+    fn common_ancestor(&self, a: AliasId, b: AliasId) -> AliasId {
         let depth = self.depth(a).min(self.depth(b));
         let (mut a, mut b) = (self.ancestor_at(a, depth), self.ancestor_at(b, depth));
         while a != b {
@@ -288,12 +288,12 @@ impl Aliases {
     }
 
     /// Whether two places of one memory share no element, as far as is known.
-    fn are_apart(&self, a: PlaceId, b: PlaceId) -> bool {
+    fn are_apart(&self, a: AliasId, b: AliasId) -> bool {
         let common = self.common_ancestor(a, b);
         if common == a || common == b || self.get(common).is_none_or(|place| place.overlaps) {
             return false;
         }
-        let interval = |id: PlaceId| self.get(self.towards(common, id))?.step.as_ref()?.view.interval;
+        let interval = |id: AliasId| self.get(self.towards(common, id))?.step.as_ref()?.view.interval;
         if let (Some(a), Some(b)) = (interval(a), interval(b))
             && a.is_apart_from(b)
         {
@@ -307,7 +307,7 @@ impl Aliases {
 
     /// The nearest place at or above `id` whose elements do not share memory: only such a place can take a write of
     /// one of its views as if its other elements stayed.
-    fn solid(&self, mut id: PlaceId) -> PlaceId {
+    fn solid(&self, mut id: AliasId) -> AliasId {
         while self.get(id).is_some_and(|place| place.overlaps)
             && let Some(parent) = self.parent(id)
         {
@@ -319,7 +319,7 @@ impl Aliases {
     // ---- writes
 
     /// Notes that `value` holds the contents of `id` from now on. Returns the number of pending writes.
-    pub(super) fn write(&mut self, id: PlaceId, value: ValueId, writer: Writer) -> usize {
+    pub(super) fn write(&mut self, id: AliasId, value: ValueId, writer: Writer) -> usize {
         let mut covered = id;
         while let Some(step) = self.get(covered).and_then(|place| place.step.as_ref())
             && step.view.certain
@@ -348,13 +348,13 @@ impl Aliases {
         count
     }
 
-    fn set_pending(&mut self, id: PlaceId, is_pending: bool) {
+    fn set_pending(&mut self, id: AliasId, is_pending: bool) {
         if let Some(place) = self.places.get_mut(id.0) {
             place.is_pending = is_pending;
         }
     }
 
-    fn set_value(&mut self, id: PlaceId, value: ValueId) {
+    fn set_value(&mut self, id: AliasId, value: ValueId) {
         let version = self.new_version();
         if let Some(place) = self.places.get_mut(id.0) {
             place.value = Some(value);
@@ -363,12 +363,12 @@ impl Aliases {
     }
 
     /// The contents of `id` were taken from the place above it, as it is now.
-    pub(super) fn set_taken(&mut self, id: PlaceId, value: ValueId) {
+    pub(super) fn set_taken(&mut self, id: AliasId, value: ValueId) {
         self.set_value(id, value);
         self.set_seen(id);
     }
 
-    fn set_seen(&mut self, id: PlaceId) {
+    fn set_seen(&mut self, id: AliasId) {
         let version = self.parent(id).and_then(|parent| self.get(parent)).map(|parent| parent.version);
         if let (Some(place), Some(version)) = (self.places.get_mut(id.0), version) {
             place.seen = version;
@@ -376,7 +376,7 @@ impl Aliases {
     }
 
     /// The contents of `child` were carried into those of `parent`, which `value` holds now.
-    pub(super) fn set_carried(&mut self, parent: PlaceId, child: PlaceId, value: ValueId) {
+    pub(super) fn set_carried(&mut self, parent: AliasId, child: AliasId, value: ValueId) {
         let writer = self.get(child).and_then(|place| place.writer.clone());
         self.set_value(parent, value);
         self.set_pending(parent, !self.is_root(parent));
@@ -386,13 +386,13 @@ impl Aliases {
     }
 
     /// The contents of `child` are those that `parent` shows there.
-    pub(super) fn set_in_step(&mut self, child: PlaceId) {
+    pub(super) fn set_in_step(&mut self, child: AliasId) {
         self.set_pending(child, false);
         self.set_seen(child);
     }
 
     /// `child` does not hold what `parent` shows there now.
-    pub(super) fn set_outdated(&mut self, child: PlaceId) {
+    pub(super) fn set_outdated(&mut self, child: AliasId) {
         self.set_pending(child, false);
         if let Some(place) = self.places.get_mut(child.0) {
             place.seen = 0;
@@ -403,7 +403,7 @@ impl Aliases {
 
     /// What must be carried up before `id` can be read: the place that takes it, and the pending writes below that
     /// place, in order. They are no longer noted as pending, but for the place itself.
-    pub(super) fn take_writes_for(&mut self, id: PlaceId) -> Option<(PlaceId, Vec<PlaceId>)> {
+    pub(super) fn take_writes_for(&mut self, id: AliasId) -> Option<(AliasId, Vec<AliasId>)> {
         let root = self.root(id);
         let pending = self.memories.get(&root).map(|memory| memory.pending.as_slice()).unwrap_or_default();
         if pending.is_empty() {
@@ -424,7 +424,7 @@ impl Aliases {
             }
             target = common;
         }
-        let is_below = |write: &PlaceId| *write != target && self.holds(target, *write);
+        let is_below = |write: &AliasId| *write != target && self.holds(target, *write);
         if !pending.iter().any(is_below) {
             return None;
         }
@@ -440,7 +440,7 @@ impl Aliases {
     }
 
     /// From the first place that knows its contents down to `id`, the places whose contents must be taken anew.
-    pub(super) fn outdated_on_the_way(&self, id: PlaceId) -> Vec<PlaceId> {
+    pub(super) fn outdated_on_the_way(&self, id: AliasId) -> Vec<AliasId> {
         let mut way = Vec::new();
         let mut at = id;
         while let Some(place) = self.get(at)
@@ -451,7 +451,7 @@ impl Aliases {
             at = step.parent;
         }
         way.reverse();
-        let in_step = |id: &PlaceId| {
+        let in_step = |id: &AliasId| {
             let (Some(place), Some(parent)) = (self.get(*id), self.parent(*id)) else { return false };
             place.value.is_some() && self.get(parent).is_some_and(|parent| parent.version == place.seen)
         };
@@ -460,14 +460,14 @@ impl Aliases {
     }
 
     /// Whether `id` can be read as it is.
-    pub(super) fn is_current(&self, id: PlaceId) -> bool {
+    pub(super) fn is_current(&self, id: AliasId) -> bool {
         if !self.is_written(id) {
             return true;
         }
         let root = self.root(id);
         let pending = self.memories.get(&root).map(|memory| memory.pending.as_slice()).unwrap_or_default();
         let target = self.solid(id);
-        let is_free = |write: PlaceId| {
+        let is_free = |write: AliasId| {
             let is_above = self.holds(write, target);
             is_above || (!self.holds(target, write) && self.are_apart(write, target))
         };

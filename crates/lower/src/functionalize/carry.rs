@@ -4,7 +4,7 @@
 use modelexport_graph::aten::{Arg, NamedArg, TensorMeta, ValueId};
 use modelexport_graph::{DType, Dim};
 
-use super::aliases::{PlaceId, Step, Writer};
+use super::aliases::{AliasId, Step, Writer};
 use super::arguments::{dim_arg, dims_arg, element_count, named};
 use super::rewriter::Rewriter;
 use super::view::Kind;
@@ -15,7 +15,7 @@ impl Rewriter<'_> {
 
     /// Carries the `writes`, all of them below `target`, into `target`, in order. Writes in a row that go through
     /// one view of `target` are carried into that view first.
-    pub(super) fn carry_all(&mut self, target: PlaceId, writes: &[PlaceId]) -> Result<()> {
+    pub(super) fn carry_all(&mut self, target: AliasId, writes: &[AliasId]) -> Result<()> {
         let mut rest = writes;
         while let Some(&first) = rest.first() {
             let child = self.aliases.towards(target, first);
@@ -28,7 +28,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn carry_run(&mut self, target: PlaceId, child: PlaceId, run: &[PlaceId]) -> Result<()> {
+    fn carry_run(&mut self, target: AliasId, child: AliasId, run: &[AliasId]) -> Result<()> {
         let Some(place) = self.aliases.get(child) else { return Ok(()) };
         let Some(step) = place.step.clone() else { return Ok(()) };
         if place.overlaps || matches!(step.view.kind, Kind::Repeat) {
@@ -54,7 +54,7 @@ impl Rewriter<'_> {
     }
 
     /// What `target` holds after `child` was written, which `step` shows of it.
-    fn scatter(&mut self, target: PlaceId, child: PlaceId, step: &Step) -> Result<ValueId> {
+    fn scatter(&mut self, target: AliasId, child: AliasId, step: &Step) -> Result<ValueId> {
         let (Some(above), Some(below)) = (self.aliases.get(target), self.aliases.get(child)) else {
             return self.refuse("writes to an unknown tensor");
         };
@@ -108,7 +108,7 @@ impl Rewriter<'_> {
 
     /// What `target` holds after `write` was written, through views that show an element more than once: the
     /// positions of all elements of `target` go through the same views, and say where each written element belongs.
-    fn scatter_by_position(&mut self, target: PlaceId, write: PlaceId) -> Result<ValueId> {
+    fn scatter_by_position(&mut self, target: AliasId, write: AliasId) -> Result<ValueId> {
         let old = self.take(target)?;
         let (Some(above), Some(below)) = (self.aliases.get(target), self.aliases.get(write)) else {
             return self.refuse("writes to an unknown tensor");
@@ -170,7 +170,7 @@ impl Rewriter<'_> {
     // ---- down
 
     /// The contents of the view `place`, taken from what the place above holds.
-    pub(super) fn take_view(&mut self, place: PlaceId) -> Result<ValueId> {
+    pub(super) fn take_view(&mut self, place: AliasId) -> Result<ValueId> {
         let Some(found) = self.aliases.get(place) else { return self.refuse("reads an unknown tensor") };
         let (meta, like) = (found.meta.clone(), found.like);
         let Some(step) = found.step.clone() else {

@@ -8,7 +8,7 @@ use modelexport_graph::aten::{Arg, Node, TensorMeta, ValueId, Weight};
 use modelexport_graph::shape::static_shape;
 
 use super::Written;
-use super::aliases::PlaceId;
+use super::aliases::AliasId;
 use super::arguments::named;
 use super::rewriter::Rewriter;
 use super::storage::{Base, Sharing, Storages};
@@ -97,7 +97,7 @@ impl Rewriter<'_> {
     }
 
     /// Notes that the node in work changes `place`.
-    pub(super) fn note_writer(&mut self, place: PlaceId) {
+    pub(super) fn note_writer(&mut self, place: AliasId) {
         let writer = self.locate.place(&self.at);
         self.aliases.spoil_strangers(place, &writer.node);
         self.first_writers.entry(self.aliases.root(place)).or_insert(writer);

@@ -31,7 +31,7 @@ mod view;
 use modelexport_graph::aten::{Arg, Graph, InputSpec, Node, OutputSpec, Program, Signature};
 use modelexport_graph::{ModuleTree, Name, ScopeId, Scopes};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use rewriter::Rewriter;
 use storage::Storages;
 
@@ -44,7 +44,7 @@ pub struct Written {
     /// Index of the graph's input.
     pub input: usize,
     /// The first node that changes its memory.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Rewrites `program` so that no node changes a tensor in place. Returns the weights whose contents were changed.
@@ -131,10 +131,10 @@ struct Locate<'a> {
 }
 
 impl Locate<'_> {
-    fn place(&self, node: &Node) -> Place {
+    fn place(&self, node: &Node) -> Location {
         let scope = node.scope.unwrap_or(self.outer);
         let module = self.modules.get(self.scopes.module(scope));
-        Place {
+        Location {
             node: node.name.to_string(),
             target: node.target.to_string(),
             module: module.map_or_else(String::new, |module| module.path.to_string()),

@@ -7,7 +7,7 @@ use modelexport_graph::DType;
 use modelexport_graph::aten::{Arg, NamedArg, Node, TensorMeta, ValueId, ValueKind};
 use modelexport_graph::shape::{static_numel, static_shape};
 
-use super::aliases::{MAX_DEPTH, PlaceId, Writer};
+use super::aliases::{AliasId, MAX_DEPTH, Writer};
 use super::arguments::named;
 use super::dtype::computed_dtype;
 use super::functional_variant::{self, Effect, aten_name};
@@ -118,7 +118,7 @@ impl Rewriter<'_> {
     }
 
     /// The tensor shows another view of its memory from now on; all its names see that.
-    fn reshape_in_place(&mut self, mut node: Node, tensor: TensorId, place: PlaceId) -> Result<()> {
+    fn reshape_in_place(&mut self, mut node: Node, tensor: TensorId, place: AliasId) -> Result<()> {
         let Some(target) = functional_variant::functional_variant(&node.target) else {
             return self.refuse("changes a tensor in a way that is not known");
         };
@@ -176,7 +176,7 @@ impl Rewriter<'_> {
     }
 
     /// `fill_diagonal_` of a matrix is `fill_` of its diagonal.
-    fn fill_diagonal(&mut self, node: Node, tensor: TensorId, place: PlaceId) -> Result<()> {
+    fn fill_diagonal(&mut self, node: Node, tensor: TensorId, place: AliasId) -> Result<()> {
         let meta = self.own_meta(&node)?;
         let (Some([rows, columns]), Some(fill)) = (static_matrix(&meta), node.arg("fill_value").cloned())
         else {
@@ -225,7 +225,7 @@ impl Rewriter<'_> {
             }
         }
         for place in running.iter().filter_map(|&id| self.place(id)).collect::<Vec<_>>() {
-            self.aliases.spoil(place, &format!("which `{}` updates while training", node.name));
+            self.aliases.invalidate(place, &format!("which `{}` updates while training", node.name));
             self.note_writer(place);
         }
         for result in view::results_of(&node) {
@@ -235,7 +235,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn write(&mut self, place: PlaceId, value: ValueId) -> Result<()> {
+    fn write(&mut self, place: AliasId, value: ValueId) -> Result<()> {
         let Some(found) = self.aliases.get(place) else { return Ok(()) };
         if found.overlaps {
             return self.refuse(

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use modelexport_graph::Method;
 use modelexport_graph::aten::{Arg, Graph, NamedArg, Node, TensorMeta, ValueId, ValueKind, Weight};
 
-use super::aliases::{Aliases, PlaceId, Step, Writer};
+use super::aliases::{AliasId, Aliases, Step, Writer};
 use super::functional_variant::{aten_name, effect};
 use super::view::{self, How, Kind, View, shown_by, source_of};
 use super::{Locate, statistics};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::unique_names::UniqueNames;
 
 /// A tensor of the program, which keeps its identity when it is changed.
@@ -28,7 +28,7 @@ pub(super) struct Rewriter<'a> {
     pub(super) nodes: Vec<Node>,
     pub(super) aliases: Aliases,
     /// What each tensor shows.
-    pub(super) tensors: Vec<PlaceId>,
+    pub(super) tensors: Vec<AliasId>,
     /// The tensor that each value names.
     named: Vec<Option<TensorId>>,
     pub(super) names: UniqueNames,
@@ -37,7 +37,7 @@ pub(super) struct Rewriter<'a> {
     /// Weights that the program does not have, and the values that stand for them.
     pub(super) added: Vec<(ValueId, Weight)>,
     /// The first node that wrote, by the place of the memory.
-    pub(super) first_writers: HashMap<PlaceId, Place>,
+    pub(super) first_writers: HashMap<AliasId, Location>,
 }
 
 impl<'a> Rewriter<'a> {
@@ -102,7 +102,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    pub(super) fn show(&mut self, value: ValueId, place: PlaceId) {
+    pub(super) fn show(&mut self, value: ValueId, place: AliasId) {
         let tensor = TensorId(self.tensors.len());
         self.tensors.push(place);
         self.name_tensor(value, tensor);
@@ -120,7 +120,7 @@ impl<'a> Rewriter<'a> {
         self.named.get(value.0 as usize).copied().flatten()
     }
 
-    pub(super) fn place(&self, value: ValueId) -> Option<PlaceId> {
+    pub(super) fn place(&self, value: ValueId) -> Option<AliasId> {
         self.tensors.get(self.tensor(value)?.0).copied()
     }
 
@@ -204,7 +204,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The value that holds the contents of `place` now.
-    pub(super) fn contents(&mut self, place: PlaceId) -> Result<ValueId> {
+    pub(super) fn contents(&mut self, place: AliasId) -> Result<ValueId> {
         if let Some((target, writes)) = self.aliases.take_writes_for(place) {
             self.carry_all(target, &writes)?;
         }
@@ -212,7 +212,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The contents of `place`, taken anew from the places above where these have changed.
-    pub(super) fn take(&mut self, place: PlaceId) -> Result<ValueId> {
+    pub(super) fn take(&mut self, place: AliasId) -> Result<ValueId> {
         for outdated in self.aliases.outdated_on_the_way(place) {
             let value = self.take_view(outdated)?;
             self.aliases.set_taken(outdated, value);
@@ -225,8 +225,8 @@ impl<'a> Rewriter<'a> {
 
     // ---- views
 
-    pub(super) fn view(&mut self, mut node: Node, shown: Vec<view::Shown>) -> Result<()> {
-        let mut sources: Vec<PlaceId> = shown.iter().filter_map(|shown| self.place(shown.source)).collect();
+    pub(super) fn view(&mut self, mut node: Node, shown: Vec<view::AliasedResult>) -> Result<()> {
+        let mut sources: Vec<AliasId> = shown.iter().filter_map(|shown| self.place(shown.source)).collect();
         sources.dedup();
         // What can only be made here, from the contents of now, is made here.
         let cannot_wait = |how: &How| match how {
@@ -256,7 +256,7 @@ impl<'a> Rewriter<'a> {
                 How::View(view) => self.add_view(&node, parent, shown.result, view, is_current),
             };
             self.show(shown.result, place);
-            let holds_it = |place: &super::aliases::Place| place.value == Some(shown.result);
+            let holds_it = |place: &super::aliases::Alias| place.value == Some(shown.result);
             is_needed |= self.aliases.get(place).is_some_and(holds_it);
         }
         for result in view::results_of(&node) {
@@ -273,11 +273,11 @@ impl<'a> Rewriter<'a> {
     pub(super) fn add_view(
         &mut self,
         node: &Arc<Node>,
-        parent: PlaceId,
+        parent: AliasId,
         result: ValueId,
         view: &View,
         is_current: bool,
-    ) -> PlaceId {
+    ) -> AliasId {
         let Some(meta) = self.graph.tensor(result).cloned() else { return parent };
         let step = Step { parent, view: view.clone(), node: node.clone() };
         self.aliases.add_view(step, result, meta, is_current.then_some(result))

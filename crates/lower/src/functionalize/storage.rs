@@ -136,8 +136,9 @@ impl Storages {
         let Some(&lead) = unit.iter().min_by_key(|placed| placed.input) else { return };
         let first = unit.iter().map(|placed| placed.first).fold(u64::MAX, u64::min);
         let end = unit.iter().map(|placed| placed.end).fold(0, u64::max);
-        let holder =
-            unit.iter().find(|placed| (placed.first, placed.end) == (first, end) && placed.data.is_contiguous());
+        let holder = unit
+            .iter()
+            .find(|placed| (placed.first, placed.end) == (first, end) && placed.data.is_contiguous());
         for placed in unit {
             self.set(placed.input, Sharing::In(self.bases.len()));
         }
@@ -151,7 +152,12 @@ impl Storages {
     }
 }
 
-fn place<'a>(graph: &Graph, input: usize, weight: &'a Weight, data: &'a StridedView) -> Option<PlacedWeight<'a>> {
+fn place<'a>(
+    graph: &Graph,
+    input: usize,
+    weight: &'a Weight,
+    data: &'a StridedView,
+) -> Option<PlacedWeight<'a>> {
     if data.sizes.contains(&0) {
         return None;
     }

@@ -16,7 +16,7 @@ const CONJUGATE: &str = "aten._conj.default";
 
 /// A result that shares memory with an input.
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct AliasedResult {
     pub(super) result: ValueId,
     pub(super) source: ValueId,
     pub(super) how: How,
@@ -120,14 +120,14 @@ pub(super) fn results_of(node: &Node) -> Vec<ValueId> {
 }
 
 /// The results of `node` that share memory with an input. Symbolic bounds of pieces become values of `graph`.
-pub(super) fn shown_by(graph: &mut Graph, node: &Node) -> Vec<Shown> {
+pub(super) fn shown_by(graph: &mut Graph, node: &Node) -> Vec<AliasedResult> {
     let Some(("aten", name, overload)) = parts(&node.target) else { return Vec::new() };
     if matches!(name, "broadcast_tensors" | "meshgrid" | "atleast_1d" | "atleast_2d" | "atleast_3d")
         && let Some(Arg::Tensors(sources)) = node.args.first().map(|arg| &arg.arg)
     {
         let how = || How::View(View { kind: Kind::Opaque, interval: None, certain: true });
         let pairs = results_of(node).into_iter().zip(sources);
-        return pairs.map(|(result, &source)| Shown { result, source, how: how() }).collect();
+        return pairs.map(|(result, &source)| AliasedResult { result, source, how: how() }).collect();
     }
     let Some(source) = source_of(node) else { return Vec::new() };
     let Some(old) = graph.tensor(source).cloned() else { return Vec::new() };
@@ -139,7 +139,7 @@ pub(super) fn shown_by(graph: &mut Graph, node: &Node) -> Vec<Shown> {
         let Some(view) = call.view(graph, index, &mut start) else { continue };
         let is_same = view.certain && old == new && !matches!(view.kind, Kind::Convert { .. });
         let how = if is_same { How::Same } else { How::View(view) };
-        shown.push(Shown { result, source, how });
+        shown.push(AliasedResult { result, source, how });
     }
     shown
 }

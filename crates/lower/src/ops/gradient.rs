@@ -131,22 +131,22 @@ fn by_coordinates(cx: &mut Context<'_, '_>) -> Result<Outputs> {
         let steps = cx.emit("Sub", &[to, from], vec![]);
         let pair = [cx.slice(steps, &[0], &[0], &[-1], &[1]), cx.slice(steps, &[0], &[1], &[i64::MAX], &[1])];
         let around = [(0, -2), (1, -1), (2, i64::MAX)].map(|(start, end)| cx.slice(x, &[axis], &[start], &[end], &[1]));
-        let weights = parabola(cx, pair, Place::Middle);
+        let weights = parabola(cx, pair, Side::Middle);
         let middle = weighted(cx, around, weights);
-        let mut end = |places: [i64; 3], near: i64, pair: [i64; 2], place: Place| {
+        let mut end = |places: [i64; 3], near: i64, pair: [i64; 2], place: Side| {
             let values = places.map(|at| element(cx, x, axis, at));
             if is_second_order {
                 let pair = pair.map(|at| element(cx, steps, 0, at));
                 let weights = parabola(cx, pair, place);
                 return weighted(cx, values, weights);
             }
-            let (low, high) = if place == Place::First { (values[0], values[1]) } else { (values[1], values[2]) };
+            let (low, high) = if place == Side::First { (values[0], values[1]) } else { (values[1], values[2]) };
             let way = cx.emit("Sub", &[high, low], vec![]);
             let step = element(cx, steps, 0, near);
             cx.emit("Div", &[way, step], vec![])
         };
-        let first = end(if is_second_order { [0, 1, 2] } else { [0, 1, 1] }, 0, [0, 1], Place::First);
-        let last = end(if is_second_order { [-3, -2, -1] } else { [-2, -2, -1] }, -1, [-2, -1], Place::Last);
+        let first = end(if is_second_order { [0, 1, 2] } else { [0, 1, 1] }, 0, [0, 1], Side::First);
+        let last = end(if is_second_order { [-3, -2, -1] } else { [-2, -2, -1] }, -1, [-2, -1], Side::Last);
         let slopes = cx.concat(&[first, middle, last], axis);
         results.push(cx.cast(slopes, dtype));
     }
@@ -155,27 +155,27 @@ fn by_coordinates(cx: &mut Context<'_, '_>) -> Result<Outputs> {
 
 /// At which of three elements the slope is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Side {
     First,
     Middle,
     Last,
 }
 
 /// The factors of three elements that are `near` and `far` apart, for the slope of the parabola through them.
-fn parabola(cx: &mut Context<'_, '_>, [near, far]: [ValueId; 2], place: Place) -> [ValueId; 3] {
+fn parabola(cx: &mut Context<'_, '_>, [near, far]: [ValueId; 2], place: Side) -> [ValueId; 3] {
     let sum = cx.emit("Add", &[near, far], vec![]);
     let [whole_near, whole_far] = [near, far].map(|step| cx.emit("Mul", &[step, sum], vec![]));
     let both = cx.emit("Mul", &[near, far], vec![]);
     let (over, negative) = match place {
-        Place::First => {
+        Side::First => {
             let longer = cx.emit("Add", &[near, sum], vec![]);
             ([longer, sum, near], [true, false, true])
         }
-        Place::Middle => {
+        Side::Middle => {
             let difference = cx.emit("Sub", &[far, near], vec![]);
             ([far, difference, near], [true, false, false])
         }
-        Place::Last => {
+        Side::Last => {
             let longer = cx.emit("Add", &[far, sum], vec![]);
             ([far, sum, longer], [false, true, false])
         }

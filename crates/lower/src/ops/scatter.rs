@@ -54,7 +54,7 @@ pub(super) fn scatter_type(dtype: DType, reduction: &str) -> DType {
 }
 
 /// What a scatter works on: all of one rank above zero, the updates cut to the index.
-struct Parts {
+struct ScatterArguments {
     x: ValueId,
     index: ValueId,
     updates: ValueId,
@@ -64,7 +64,7 @@ struct Parts {
 }
 
 /// `dtype`: what the scatter computes in.
-fn parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
+fn parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<ScatterArguments> {
     let mut x = tensor_as(cx, "self", dtype)?;
     let index = cx.tensor("index")?;
     let mut index = cx.cast(index, DType::I64);
@@ -94,11 +94,11 @@ fn parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
             }
         }
     };
-    Ok(Parts { x, index, updates, index_sizes, axis, is_zero_dim })
+    Ok(ScatterArguments { x, index, updates, index_sizes, axis, is_zero_dim })
 }
 
 /// The same for an index of whole slices: it is repeated for each element of a slice.
-fn slice_parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
+fn slice_parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<ScatterArguments> {
     let (mut x, mut updates) = (tensor_as(cx, "self", dtype)?, tensor_as(cx, "source", dtype)?);
     let is_zero_dim = cx.meta("self")?.sizes.is_empty();
     let mut index_sizes = cx.meta("source")?.sizes.clone();
@@ -110,7 +110,7 @@ fn slice_parts(cx: &mut Context<'_, '_>, dtype: DType) -> Result<Parts> {
         index_sizes = vec![Dim::Static(1)];
     }
     let (index, axis) = along_axis(cx, &index_sizes)?;
-    Ok(Parts { x, index, updates, index_sizes, axis, is_zero_dim })
+    Ok(ScatterArguments { x, index, updates, index_sizes, axis, is_zero_dim })
 }
 
 /// The first elements of `source` along each axis, as many as the index has.
@@ -126,7 +126,7 @@ fn cut(cx: &mut Context<'_, '_>, source: ValueId, have: &[Dim], want: &[Dim]) ->
     Ok(cx.emit("Slice", &[source, starts, ends, axes], vec![]))
 }
 
-fn emit(cx: &mut Context<'_, '_>, x: ValueId, parts: &Parts, updates: ValueId, reduction: Option<&'static str>) -> Result<ValueId> {
+fn emit(cx: &mut Context<'_, '_>, x: ValueId, parts: &ScatterArguments, updates: ValueId, reduction: Option<&'static str>) -> Result<ValueId> {
     let needed = match reduction {
         None => 14,
         Some("add" | "mul") => 16,
@@ -142,7 +142,7 @@ fn emit(cx: &mut Context<'_, '_>, x: ValueId, parts: &Parts, updates: ValueId, r
     Ok(cx.emit("ScatterElements", &[x, parts.index, updates], attributes))
 }
 
-fn finish(cx: &mut Context<'_, '_>, parts: &Parts, value: ValueId) -> Result<Outputs> {
+fn finish(cx: &mut Context<'_, '_>, parts: &ScatterArguments, value: ValueId) -> Result<Outputs> {
     let dtype = cx.out()?.dtype;
     let value = cx.cast(value, dtype);
     Ok(if parts.is_zero_dim { cx.squeeze(value, &[0]) } else { value }.into())
@@ -174,7 +174,7 @@ fn reduction(cx: &Context<'_, '_>) -> Result<&'static str> {
     }
 }
 
-fn reduced(cx: &mut Context<'_, '_>, parts: &Parts, dtype: DType) -> Result<Outputs> {
+fn reduced(cx: &mut Context<'_, '_>, parts: &ScatterArguments, dtype: DType) -> Result<Outputs> {
     let reduction = reduction(cx)?;
     let is_mean = cx.str_opt("reduce")?.as_deref() == Some("mean");
     let include_self = cx.bool("include_self")?;

@@ -9,7 +9,7 @@ mod autocast;
 use modelexport_graph::aten::{Arg, Graph, Node, Program, Subgraph, SymOr, ValueId};
 use modelexport_graph::{ModuleTree, Scopes};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::unique_names::UniqueNames;
 
 /// What is replaced by the graph inside it.
@@ -42,7 +42,7 @@ struct Locate<'a> {
 impl Locate<'_> {
     fn refuse<T>(&self, node: &Node, reason: &str) -> Result<T> {
         let module = self.modules.get(self.scopes.module(node.scope.unwrap_or(Scopes::ROOT)));
-        let place = Place {
+        let place = Location {
             node: node.name.to_string(),
             target: node.target.to_string(),
             module: module.map_or_else(String::new, |module| module.path.to_string()),

@@ -9,7 +9,7 @@ use modelexport_inference::{Sizes, walk};
 use modelexport_io::sidecar::{self, Sidecar};
 use modelexport_io::source::Sources;
 use modelexport_lower as lower;
-use modelexport_lower::error::Place;
+use modelexport_lower::error::Location;
 
 use crate::embedding::Embed;
 use crate::policy::Policy;
@@ -96,12 +96,12 @@ fn check_shapes(model: &Model, program: &Program) -> Result<(), lower::Error> {
     first.map_or(Ok(()), Err)
 }
 
-fn place_of(node: &Node, program: &Program) -> Place {
+fn place_of(node: &Node, program: &Program) -> Location {
     let origin = node.origin.as_ref();
     let module = origin.and_then(|origin| program.modules.get(program.scopes.module(origin.scope)));
     let source = origin.and_then(|origin| origin.source.as_ref());
     let (name, target) = source.map_or((&node.name, &node.op_type), |source| (&source.name, &source.target));
-    Place {
+    Location {
         node: name.to_string(),
         target: target.to_string(),
         module: module.map_or_else(String::new, |module| module.path.to_string()),

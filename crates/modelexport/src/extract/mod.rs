@@ -50,7 +50,7 @@ pub fn extract(file: &TaggedFile, modules: &[ModuleId], options: &Options) -> Re
     let part = part::find(file, modules, &calls)?;
     let mut notes = calls.notes.clone();
     notes.extend(part.notes());
-    let cut = Cut::new(file, part, modules)?;
+    let cut = Extraction::new(file, part, modules)?;
     let (model, inputs, outputs) = if cut.is_whole() { cut.whole()? } else { cut.build(options)? };
     let manifest = Manifest::new(file, &calls, &model, inputs, outputs, notes);
     let sidecar = file.sidecar.as_ref().map(|found| sidecar::subset(found, &model, modules, file));
@@ -58,7 +58,7 @@ pub fn extract(file: &TaggedFile, modules: &[ModuleId], options: &Options) -> Re
 }
 
 /// A part with all that is known about its border.
-struct Cut<'a> {
+struct Extraction<'a> {
     file: &'a TaggedFile,
     part: Part<'a>,
     modules: &'a [ModuleId],
@@ -75,7 +75,7 @@ struct Cut<'a> {
 /// A model, its inputs and its outputs.
 type Built = (Model, Vec<BoundaryValue>, Vec<BoundaryValue>);
 
-impl<'a> Cut<'a> {
+impl<'a> Extraction<'a> {
     fn new(file: &'a TaggedFile, part: Part<'a>, modules: &'a [ModuleId]) -> Result<Self, Error> {
         let mut border = boundary(part.graph, &part.is_inside);
         let shared: HashSet<&Name> = part.shared_nodes().flat_map(|node| &node.outputs).collect();
@@ -110,7 +110,7 @@ impl<'a> Cut<'a> {
         }
         let infos = part.graph.value_infos.iter().chain(&part.graph.outputs).chain(&part.graph.inputs);
         let declared = infos.map(|info| (&info.name, info)).collect();
-        Ok(Cut { file, part, modules, border, types, makers, readers, declared })
+        Ok(Extraction { file, part, modules, border, types, makers, readers, declared })
     }
 
     fn is_whole(&self) -> bool {

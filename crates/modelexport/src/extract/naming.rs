@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use modelexport_graph::onnx::Node;
 use modelexport_graph::{ModuleId, Name, ScopeId, Scopes};
 
-use super::Cut;
+use super::Extraction;
 use crate::tagged_file::TaggedFile;
 
 pub(super) struct Naming<'c, 'a> {
-    cut: &'c Cut<'a>,
+    cut: &'c Extraction<'a>,
     keeps_names: bool,
     taken: HashSet<Name>,
     next: HashMap<String, u32>,
@@ -23,7 +23,7 @@ pub(super) struct Naming<'c, 'a> {
 }
 
 impl<'c, 'a> Naming<'c, 'a> {
-    pub(crate) fn new(cut: &'c Cut<'a>, keeps_names: bool) -> Self {
+    pub(crate) fn new(cut: &'c Extraction<'a>, keeps_names: bool) -> Self {
         let border: HashSet<&Name> = cut.border.inputs.iter().chain(&cut.border.outputs).collect();
         let mut taken: HashSet<Name> = cut.weight_names().into_iter().cloned().collect();
         for node in cut.part.nodes() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use modelexport_graph::onnx::Node;
 use modelexport_graph::{ModuleId, Name, ScopeId, Scopes};
 
-use super::Left;
+use super::UnconvertedCall;
 use crate::cut::for_each_read;
 use crate::tagged_file::TaggedFile;
 
@@ -78,7 +78,11 @@ impl Arrangement {
 }
 
 /// The calls of `modules` that have nodes in the main graph, the root's left out.
-pub(super) fn candidates(file: &TaggedFile, modules: &[ModuleId], notes: &mut Vec<Left>) -> Candidates {
+pub(super) fn candidates(
+    file: &TaggedFile,
+    modules: &[ModuleId],
+    notes: &mut Vec<UnconvertedCall>,
+) -> Candidates {
     let scopes = &file.hierarchy.scopes;
     let mut is_module = vec![false; file.hierarchy.tree.len()];
     for module in modules {
@@ -117,10 +121,10 @@ fn mark(file: &TaggedFile, node: &Node, has_nodes: &mut [bool]) {
     }
 }
 
-pub(super) fn left(file: &TaggedFile, scope: ScopeId, reason: &str) -> Left {
+pub(super) fn left(file: &TaggedFile, scope: ScopeId, reason: &str) -> UnconvertedCall {
     let found = file.hierarchy.scopes.get(scope);
     let module = file.hierarchy.tree.get(found.module);
-    Left {
+    UnconvertedCall {
         module: module.map_or_else(|| "".into(), |module| module.path.clone()),
         call: found.call,
         reason: reason.to_owned(),
@@ -128,7 +132,11 @@ pub(super) fn left(file: &TaggedFile, scope: ScopeId, reason: &str) -> Left {
 }
 
 /// Sorts the nodes of the main graph into calls. Candidates that cannot be functions are removed and noted.
-pub(super) fn arrange(file: &TaggedFile, candidates: &mut Candidates, notes: &mut Vec<Left>) -> Arrangement {
+pub(super) fn arrange(
+    file: &TaggedFile,
+    candidates: &mut Candidates,
+    notes: &mut Vec<UnconvertedCall>,
+) -> Arrangement {
     let nodes = &file.model.graph.nodes;
     let mut made_by = HashMap::new();
     let mut read_by: HashMap<&Name, Vec<usize>> = HashMap::new();
@@ -150,7 +158,7 @@ struct Arranger<'a, 'c> {
     read_by: HashMap<&'a Name, Vec<usize>>,
     given_out: HashSet<&'a Name>,
     candidates: &'c mut Candidates,
-    notes: &'c mut Vec<Left>,
+    notes: &'c mut Vec<UnconvertedCall>,
     groups: Vec<Group>,
 }
 

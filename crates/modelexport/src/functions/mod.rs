@@ -57,7 +57,7 @@ pub struct Report {
     /// The functions that were made.
     pub functions: Vec<FunctionReport>,
     /// Modules that stay as they were, and why.
-    pub left: Vec<Left>,
+    pub left: Vec<UnconvertedCall>,
     /// Nodes of the main graph before and after; nodes of functions are counted by the functions.
     pub nodes_before: usize,
     /// Nodes of the main graph afterwards.
@@ -94,7 +94,7 @@ pub struct CallReport {
 
 /// A module call that did not become a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Left {
+pub struct UnconvertedCall {
     /// The path of the module.
     pub module: Name,
     /// The number of the call; the first is 0.

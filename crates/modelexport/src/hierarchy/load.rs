@@ -69,7 +69,7 @@ fn load_onnx(path: &Path) -> Result<Loaded, Error> {
     let source = sources.add_file(path)?;
     let (mut sidecar, sidecar_problem) = read_sidecar(path);
     let (placed, hierarchy) = read_onnx(&sources, source, sidecar.as_mut())?;
-    if hierarchy.says_nothing() && sidecar.is_none() {
+    if hierarchy.records_no_modules() && sidecar.is_none() {
         return Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) });
     }
     let kind = FileKind::Onnx { producer: producer(&placed.model) };

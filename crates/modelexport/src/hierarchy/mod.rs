@@ -51,7 +51,7 @@ pub struct RecordedTag {
 
 impl Hierarchy {
     /// There are nodes, and nothing in the file tells their modules.
-    pub fn says_nothing(&self) -> bool {
+    pub fn records_no_modules(&self) -> bool {
         self.evidence.is_empty() && self.unattributed_nodes > 0
     }
 

@@ -80,7 +80,7 @@ pub fn read(path: &Path) -> Result<Rules, Error> {
 
 /// Reads rules from text; `file` is for messages and for [`Rules::file_name`].
 pub fn parse(text: &str, file: &Path) -> Result<Rules, Error> {
-    let place = Place { file, text };
+    let place = TextPosition { file, text };
     let form: FileForm = toml::from_str(text).map_err(|error| {
         let (line, column) = place.position(error.span().map_or(0, |span| span.start));
         Error::Format { file: file.to_owned(), line, column, reason: error.message().to_owned() }
@@ -101,12 +101,12 @@ pub fn parse(text: &str, file: &Path) -> Result<Rules, Error> {
     })
 }
 
-struct Place<'a> {
+struct TextPosition<'a> {
     file: &'a Path,
     text: &'a str,
 }
 
-impl Place<'_> {
+impl TextPosition<'_> {
     /// Line and column, from 1, of a byte offset.
     fn position(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(self.text);

@@ -8,7 +8,7 @@ use crate::strategies::{self, Attributions, Context, Evidence, Strategy, fit};
 
 /// What one strategy placed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Tried {
+pub struct StrategyTrial {
     /// The name of the strategy.
     pub strategy: &'static str,
     /// Nodes that the evidence placed, not their neighbours.
@@ -25,7 +25,7 @@ pub struct Choice {
     /// How well the evidence fits the file.
     pub fit: Fit,
     /// All that were tried, in their order; one if it was asked for.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<StrategyTrial>,
 }
 
 /// The strategies that `tag` tries with evidence that was given to it, the one that tells most first.
@@ -51,7 +51,11 @@ pub(crate) fn choose(context: &Context<'_>, candidates: &[Strategy]) -> (Attribu
         let placed = places.iter().filter(|place| place.method.is_evidence()).count();
         let weight = if strategy == Strategy::UsageBased { BETWEEN_READS } else { 1.0 };
         let share = weight * placed as f64 / places.len().max(1) as f64;
-        tried.push(Tried { strategy: strategy.name(), placed: placed as u64, nodes: places.len() as u64 });
+        tried.push(StrategyTrial {
+            strategy: strategy.name(),
+            placed: placed as u64,
+            nodes: places.len() as u64,
+        });
         let is_all = placed == places.len();
         if best.as_ref().is_none_or(|(known, ..)| share > *known) {
             best = Some((share, strategy, places));

@@ -7,7 +7,7 @@ use modelexport_io::external_data::{self, Reason};
 use modelexport_io::sidecar::{self, Fit, Statistics};
 use serde::Serialize;
 
-use super::{Choice, ForeignFile, Tried, candidates, describe, write};
+use super::{Choice, ForeignFile, StrategyTrial, candidates, describe, write};
 use crate::Error;
 use crate::diagnosis::{Diagnosis, diagnose};
 use crate::embedding::Embed;
@@ -82,7 +82,7 @@ pub struct Summary {
     /// The strategy that was used.
     pub strategy: String,
     /// What each strategy placed that was tried.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<StrategyTrial>,
     /// How well evidence and graph fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,

@@ -32,7 +32,7 @@ use crate::tags::Tags;
 use crate::tensors::external_locations;
 
 pub(crate) use choice::candidates;
-pub use choice::{Choice, Tried};
+pub use choice::{Choice, StrategyTrial};
 pub use file::{Outcome, Refusal, Seconds, Summary, Tag};
 
 /// An ONNX file that is to be tagged, without its weights.

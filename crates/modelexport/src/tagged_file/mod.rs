@@ -61,7 +61,7 @@ impl TaggedFile {
     /// Reads a file that says where its nodes come from: by modelexport's entries, torch's, winml's or its sidecar.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = Self::open_any(path)?;
-        match file.says_nothing() {
+        match file.records_no_modules() {
             false => Ok(file),
             true => Err(Error::NoHierarchy { path: path.to_owned(), sidecar: sidecar::path_beside(path) }),
         }
@@ -97,8 +97,8 @@ impl TaggedFile {
     }
 
     /// There are nodes, and nothing tells their modules.
-    pub fn says_nothing(&self) -> bool {
-        self.hierarchy.says_nothing() && self.sidecar.is_none()
+    pub fn records_no_modules(&self) -> bool {
+        self.hierarchy.records_no_modules() && self.sidecar.is_none()
     }
 
     /// The program that wrote the file, with its version.

@@ -79,7 +79,7 @@ fn a_file_that_says_nothing_is_refused_unless_any_will_do() {
     std::fs::write(&path, stripped).unwrap();
     assert!(matches!(TaggedFile::open(&path), Err(Error::NoHierarchy { .. })));
     let file = TaggedFile::open_any(&path).unwrap();
-    assert!(file.says_nothing());
+    assert!(file.records_no_modules());
     let mut nodes = 0;
     file.model.for_each_node(&mut |node| {
         assert!(file.module(node).is_none());

@@ -174,7 +174,7 @@ impl Tags {
 
 /// Where a module stands among the visible ones.
 #[derive(Clone, Copy)]
-struct Place {
+struct VisibleParent {
     verdict: Verdict,
     owner: ModuleId,
     /// The nearest visible module strictly above; the root's is itself.
@@ -185,7 +185,7 @@ struct Place {
 struct Outline<'a> {
     tree: &'a ModuleTree,
     policy: &'a Policy,
-    places: Vec<Place>,
+    places: Vec<VisibleParent>,
     /// Visible modules by visible parent and class name.
     groups: HashMap<(ModuleId, &'a str), Group>,
 }
@@ -210,7 +210,7 @@ impl<'a> Outline<'a> {
             let parent = module.parent.map_or(ModuleId::ROOT, |parent| outline.place(parent).owner);
             let verdict = policy.judge(id, module);
             let owner = if verdict.is_visible() { id } else { parent };
-            outline.places.push(Place { verdict, owner, parent });
+            outline.places.push(VisibleParent { verdict, owner, parent });
             if owner != id || id == ModuleId::ROOT {
                 continue;
             }
@@ -227,13 +227,20 @@ impl<'a> Outline<'a> {
         outline
     }
 
-    fn place(&self, id: ModuleId) -> Place {
-        let root = Place { verdict: Verdict::ShownAsRoot, owner: ModuleId::ROOT, parent: ModuleId::ROOT };
+    fn place(&self, id: ModuleId) -> VisibleParent {
+        let root =
+            VisibleParent { verdict: Verdict::ShownAsRoot, owner: ModuleId::ROOT, parent: ModuleId::ROOT };
         self.places.get(id.0 as usize).copied().unwrap_or(root)
     }
 
     /// The tag of a visible module; `parent_tag` is the tag of the module above, visible or not.
-    fn tag(&self, id: ModuleId, place: Place, parent_tag: Option<&Name>, format: TagFormat) -> String {
+    fn tag(
+        &self,
+        id: ModuleId,
+        place: VisibleParent,
+        parent_tag: Option<&Name>,
+        format: TagFormat,
+    ) -> String {
         let mut tag = parent_tag.map(|tag| tag.to_string()).unwrap_or_default();
         tag.push('/');
         let Some(module) = self.tree.get(id) else { return tag };

@@ -53,7 +53,7 @@ pub fn validate(path: &Path) -> Result<Report, Error> {
 pub(crate) fn validate_file(file: &TaggedFile) -> Report {
     let mut findings = Findings::default();
     structure::check(file, &mut findings);
-    if file.says_nothing() {
+    if file.records_no_modules() {
         let text = "no node says which module it comes from, and no sidecar lies beside the file";
         findings.add(Group::Tags, "no-tags", Severity::Warning, file.path.display().to_string(), text);
     } else {

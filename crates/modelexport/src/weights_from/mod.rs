@@ -23,7 +23,7 @@ use modelexport_io::source::Sources;
 use crate::Error;
 pub(crate) use mismatch::{Mismatch, Mismatches, Problem};
 pub(crate) use names::{Kinds, Renaming};
-use twins::Twins;
+use twins::TiedNames;
 use use_of_weights::uses_of;
 
 /// How the weights of a program were found.
@@ -60,7 +60,7 @@ pub(crate) fn attach(
     sources.refer_to_later_ones();
     let tensors = safetensors::read(path, sources)?;
     let uses = uses_of(program);
-    let twins = Twins::new(&program.weights, &uses, tied);
+    let twins = TiedNames::new(&program.weights, &uses, tied);
     let looked_for = |position: usize, weight: &Weight| weight.data.is_none() || uses[position].is_saved;
     let names: Vec<&str> = program
         .weights

@@ -9,13 +9,13 @@ use modelexport_io::safetensors::Entry;
 use super::use_of_weights::Use;
 
 /// A capture reads a weight that has several names under one of them, and a checkpoint may hold it under another.
-pub(super) struct Twins<'t> {
+pub(super) struct TiedNames<'t> {
     known: HashMap<&'t str, &'t [String]>,
     unread: HashMap<(Vec<u64>, DType), Vec<String>>,
 }
 
-impl<'t> Twins<'t> {
-    pub(super) fn new(weights: &[Weight], uses: &[Use], tied: &'t [Vec<String>]) -> Twins<'t> {
+impl<'t> TiedNames<'t> {
+    pub(super) fn new(weights: &[Weight], uses: &[Use], tied: &'t [Vec<String>]) -> TiedNames<'t> {
         let known = tied.iter().flat_map(|group| group.iter().map(|name| (name.as_str(), group.as_slice())));
         let mut unread: HashMap<_, Vec<_>> = HashMap::new();
         for (weight, uses) in weights.iter().zip(uses) {
@@ -24,7 +24,7 @@ impl<'t> Twins<'t> {
                 unread.entry(kind).or_default().push(weight.name.to_string());
             }
         }
-        Twins { known: known.collect(), unread }
+        TiedNames { known: known.collect(), unread }
     }
 
     /// Names of the same weight, by the capture's own account.

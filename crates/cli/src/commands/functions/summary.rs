@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use modelexport::functions::{FunctionReport, Left, Outcome, Summary};
+use modelexport::functions::{FunctionReport, Outcome, Summary, UnconvertedCall};
 use modelexport_io::onnx::names::for_screen;
 
 use crate::display::number::{bytes, counted, exact};
@@ -54,7 +54,7 @@ fn function_line(function: &FunctionReport) -> String {
     format!("{}  {calls} of {nodes}, {}", function.name, counted(function.inputs as u64, "input"))
 }
 
-fn left_line(left: &Left) -> String {
+fn left_line(left: &UnconvertedCall) -> String {
     let module = if left.module.is_empty() { "(root)" } else { &left.module };
     let call = if left.call == 0 { String::new() } else { format!(" (call {})", left.call) };
     format!("{module}{call}: {}", left.reason)

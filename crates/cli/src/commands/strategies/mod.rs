@@ -8,7 +8,7 @@ use clap::Args;
 use modelexport::json;
 use modelexport::strategies::{Evidence, evidence};
 use modelexport::strategy_comparison::{self, Row, Subject};
-use modelexport::tag::{Choice, ForeignFile, Tried};
+use modelexport::tag::{Choice, ForeignFile, StrategyTrial};
 use modelexport_io::sidecar::Fit;
 use modelexport_io::{pt2, sidecar};
 use serde::Serialize;
@@ -72,7 +72,7 @@ struct Report {
 struct Recommendation {
     strategy: &'static str,
     /// How many nodes of the unchanged file each strategy placed.
-    tried: Vec<Tried>,
+    tried: Vec<StrategyTrial>,
     /// How well the evidence fits the graph.
     fit: Fit,
 }

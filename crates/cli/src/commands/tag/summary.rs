@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use modelexport::diagnosis::{Level, PARTIAL as PARTIAL_SHARE};
-use modelexport::tag::{Summary, Tried};
+use modelexport::tag::{StrategyTrial, Summary};
 use modelexport_io::onnx::names::for_screen;
 
 use crate::display::number::{bytes, counted, exact};
@@ -14,7 +14,7 @@ const PARTIAL: &str = "some nodes record no module, as after an optimizer: to re
                        file that this one was made from";
 
 /// What other strategies placed, if there were others.
-fn tried_text(tried: &[Tried], taken: &str) -> String {
+fn tried_text(tried: &[StrategyTrial], taken: &str) -> String {
     let others: Vec<String> = tried
         .iter()
         .filter(|one| one.strategy != taken)

@@ -19,7 +19,7 @@ enum Kind {
 }
 
 /// What becomes of a field.
-enum Fate {
+enum FieldAction {
     Goes,
     GoesIfTrace,
     Inside(Kind),
@@ -45,8 +45,8 @@ impl Walk<'_, '_> {
                 }
                 Ok(())
             }
-            (model::DOC_STRING, Value::Bytes(_)) => self.clean_field(field, Fate::GoesIfTrace),
-            _ => self.clean_field(field, Fate::Stays),
+            (model::DOC_STRING, Value::Bytes(_)) => self.clean_field(field, FieldAction::GoesIfTrace),
+            _ => self.clean_field(field, FieldAction::Stays),
         }
     }
 
@@ -54,28 +54,28 @@ impl Walk<'_, '_> {
     pub(super) fn clean_field_of(&mut self, holder: Holder, field: &Field) -> Result<(), Error> {
         let fate = match (holder, field.number) {
             (Holder::Graph, graph::METADATA_PROPS) | (Holder::Function, function::METADATA_PROPS) => {
-                Fate::Goes
+                FieldAction::Goes
             }
             (Holder::Graph, graph::DOC_STRING) | (Holder::Function, function::DOC_STRING) => {
-                Fate::GoesIfTrace
+                FieldAction::GoesIfTrace
             }
             (Holder::Graph, graph::INPUT | graph::OUTPUT | graph::VALUE_INFO)
-            | (Holder::Function, function::VALUE_INFO) => Fate::Inside(Kind::ValueInfo),
-            (Holder::Graph, graph::INITIALIZER) => Fate::Inside(Kind::Tensor),
-            (Holder::Graph, graph::SPARSE_INITIALIZER) => Fate::Inside(Kind::SparseTensor),
-            _ => Fate::Stays,
+            | (Holder::Function, function::VALUE_INFO) => FieldAction::Inside(Kind::ValueInfo),
+            (Holder::Graph, graph::INITIALIZER) => FieldAction::Inside(Kind::Tensor),
+            (Holder::Graph, graph::SPARSE_INITIALIZER) => FieldAction::Inside(Kind::SparseTensor),
+            _ => FieldAction::Stays,
         };
         self.clean_field(field, fate)
     }
 
-    fn clean_field(&mut self, field: &Field, fate: Fate) -> Result<(), Error> {
+    fn clean_field(&mut self, field: &Field, fate: FieldAction) -> Result<(), Error> {
         let goes = match (fate, field.value) {
-            (Fate::Inside(kind), Value::Bytes(payload)) => {
+            (FieldAction::Inside(kind), Value::Bytes(payload)) => {
                 let step = Step::Field(kind.name());
                 return self.message(field, payload, step, |walk| walk.clean_message(kind, payload));
             }
-            (Fate::Goes, Value::Bytes(_)) => true,
-            (Fate::GoesIfTrace, Value::Bytes(payload)) => {
+            (FieldAction::Goes, Value::Bytes(_)) => true,
+            (FieldAction::GoesIfTrace, Value::Bytes(payload)) => {
                 names_python_line(&names::from_bytes(&self.reader.bytes(payload)?))
             }
             _ => false,
@@ -117,18 +117,18 @@ impl Kind {
         }
     }
 
-    fn fate(self, number: u32) -> Fate {
+    fn fate(self, number: u32) -> FieldAction {
         match (self, number) {
             (Kind::ValueInfo, value_info::METADATA_PROPS) | (Kind::Tensor, tensor::METADATA_PROPS) => {
-                Fate::Goes
+                FieldAction::Goes
             }
             (Kind::ValueInfo, value_info::DOC_STRING) | (Kind::Tensor, tensor::DOC_STRING) => {
-                Fate::GoesIfTrace
+                FieldAction::GoesIfTrace
             }
             (Kind::SparseTensor, sparse_tensor::VALUES | sparse_tensor::INDICES) => {
-                Fate::Inside(Kind::Tensor)
+                FieldAction::Inside(Kind::Tensor)
             }
-            _ => Fate::Stays,
+            _ => FieldAction::Stays,
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Step {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Begin {
+enum CallStart {
     Step(Step),
     Module(ModuleId),
     /// Before the graph that is looked at: it cannot begin again in there.
@@ -26,15 +26,17 @@ enum Begin {
 /// The calls that are going on, by module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
-    current: HashMap<ModuleId, (ScopeId, Begin)>,
+    current: HashMap<ModuleId, (ScopeId, CallStart)>,
 }
 
 impl Calls {
     /// As a graph inside a node sees them: a module that called others may go on in there. One that did nothing but its
     /// own steps is called again.
     pub fn inside(&self) -> Calls {
-        let calling = self.current.iter().filter(|(_, (_, begin))| matches!(begin, Begin::Module(_)));
-        Calls { current: calling.map(|(module, (scope, _))| (*module, (*scope, Begin::Outside))).collect() }
+        let calling = self.current.iter().filter(|(_, (_, begin))| matches!(begin, CallStart::Module(_)));
+        Calls {
+            current: calling.map(|(module, (scope, _))| (*module, (*scope, CallStart::Outside))).collect(),
+        }
     }
 
     /// The call of the last of `modules`, each of which is called by the one before it and the first by `holder`.
@@ -46,8 +48,8 @@ impl Calls {
         tree: &mut ModuleTree,
         scopes: &mut Scopes,
     ) -> ScopeId {
-        let parts: Vec<Begin> =
-            modules.iter().skip(1).map(|&id| Begin::Module(id)).chain([Begin::Step(step)]).collect();
+        let parts: Vec<CallStart> =
+            modules.iter().skip(1).map(|&id| CallStart::Module(id)).chain([CallStart::Step(step)]).collect();
         let again = modules.iter().zip(&parts).rev();
         let again =
             again.take_while(|(id, part)| matches!(self.current.get(id), Some((_, begin)) if begin == *part));

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::super::error::{NodePlace, Place, Problem};
+use super::super::error::{NodePlace, Problem, ProgramLocation};
 use super::sample::{Sample, argument, branch, int, node, tensor, with_argument};
 
 fn relu() -> Box<NodePlace> {
     Box::new(NodePlace { name: "relu".into(), target: "aten.relu.default".into(), module: "".into() })
 }
 
-fn place_of_extra() -> Place {
-    Place::Argument { node: relu(), argument: "extra".into() }
+fn place_of_extra() -> ProgramLocation {
+    ProgramLocation::Argument { node: relu(), argument: "extra".into() }
 }
 
 /// What a user reads: the node, what it calls, its module and the argument or result.
@@ -73,7 +73,7 @@ fn an_unknown_kind_of_argument() {
     );
     let problem =
         Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = json!({"as_quaternion": 1}));
-    let expected = Place::Result { node: relu(), index: 0 };
+    let expected = ProgramLocation::Result { node: relu(), index: 0 };
     assert!(
         matches!(&problem, Problem::UnknownArgumentKind { place, .. } if *place == expected),
         "{problem}"
@@ -96,12 +96,12 @@ fn unknown_codes() {
     }
     let problem = Sample::problem(|sample| sample.graph()["tensor_values"]["linear"]["dtype"] = json!(14));
     assert!(
-        matches!(&problem, Problem::UnknownCode { place: Place::Result { node, index: 0 }, .. }
+        matches!(&problem, Problem::UnknownCode { place: ProgramLocation::Result { node, index: 0 }, .. }
             if *node.name == *"linear"),
         "{problem}"
     );
     let problem = Sample::problem(|sample| sample.graph()["tensor_values"]["x"]["dtype"] = json!(14));
-    let expected = Place::Value { name: "x".into() };
+    let expected = ProgramLocation::Value { name: "x".into() };
     assert!(matches!(&problem, Problem::UnknownCode { place, .. } if *place == expected), "{problem}");
 }
 
@@ -116,7 +116,7 @@ fn values_that_are_used_but_not_defined() {
     }
     let problem = Sample::problem(|sample| sample.graph()["outputs"][0] = tensor("nothing"));
     assert!(
-        matches!(&problem, Problem::DanglingValue { place: Place::GraphOutput { index: 0 }, .. }),
+        matches!(&problem, Problem::DanglingValue { place: ProgramLocation::GraphOutput { index: 0 }, .. }),
         "{problem}"
     );
 }
@@ -141,7 +141,7 @@ fn a_value_without_metadata() {
         sample.graph()["tensor_values"].as_object_mut().unwrap().remove("relu");
     });
     assert!(
-        matches!(&problem, Problem::MissingMetadata { place: Place::Result { node, index: 0 }, name, table: "tensor_values" }
+        matches!(&problem, Problem::MissingMetadata { place: ProgramLocation::Result { node, index: 0 }, name, table: "tensor_values" }
             if *node == relu() && name == "relu"),
         "{problem}"
     );
@@ -149,7 +149,7 @@ fn a_value_without_metadata() {
         sample.graph()["tensor_values"].as_object_mut().unwrap().remove("x");
     });
     assert!(
-        matches!(&problem, Problem::MissingMetadata { place: Place::GraphInput { index: 2 }, name, .. } if name == "x"),
+        matches!(&problem, Problem::MissingMetadata { place: ProgramLocation::GraphInput { index: 2 }, name, .. } if name == "x"),
         "{problem}"
     );
 }
@@ -158,13 +158,13 @@ fn a_value_without_metadata() {
 fn a_value_that_is_defined_twice() {
     let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = tensor("linear"));
     assert!(
-        matches!(&problem, Problem::DuplicateDefinition { place: Place::Result { node, .. }, name }
+        matches!(&problem, Problem::DuplicateDefinition { place: ProgramLocation::Result { node, .. }, name }
             if *node == relu() && name == "linear"),
         "{problem}"
     );
     let problem = Sample::problem(|sample| sample.graph()["sym_int_values"] = json!({"x": int(1)}));
     assert!(
-        matches!(&problem, Problem::DuplicateDefinition { place: Place::Value { .. }, name } if name == "x"),
+        matches!(&problem, Problem::DuplicateDefinition { place: ProgramLocation::Value { .. }, name } if name == "x"),
         "{problem}"
     );
 }
@@ -179,7 +179,10 @@ fn two_nodes_of_one_name() {
 fn a_result_that_is_no_value() {
     for value in [json!({"as_ints": [1]}), json!({"as_device": {"type": "cpu"}}), branch(vec![])] {
         let problem = Sample::problem(|sample| sample.graph()["nodes"][1]["outputs"][0] = value);
-        assert!(matches!(&problem, Problem::BadResult { place: Place::Result { .. }, .. }), "{problem}");
+        assert!(
+            matches!(&problem, Problem::BadResult { place: ProgramLocation::Result { .. }, .. }),
+            "{problem}"
+        );
     }
 }
 
@@ -189,7 +192,7 @@ fn a_symbolic_expression_that_cannot_be_read() {
         sample.graph()["tensor_values"]["x"]["sizes"][0] = json!({"as_expr": {"expr_str": "Mul(2,"}});
     });
     assert!(
-        matches!(&problem, Problem::SymbolicExpression { place: Place::Value { name }, text, .. }
+        matches!(&problem, Problem::SymbolicExpression { place: ProgramLocation::Value { name }, text, .. }
             if name == "x" && text == "Mul(2,"),
         "{problem}"
     );

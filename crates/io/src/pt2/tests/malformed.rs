@@ -2,11 +2,11 @@
 
 use super::super::error::Problem;
 use super::super::program;
-use super::super::values::Shared;
+use super::super::values::Interner;
 use super::super::weights::Weights;
 
 fn read(text: &str) -> Result<usize, Problem> {
-    let program = program::read("m", text.as_bytes(), Weights::default(), Shared::default())?;
+    let program = program::read("m", text.as_bytes(), Weights::default(), Interner::default())?;
     Ok(program.graph.nodes.len())
 }
 

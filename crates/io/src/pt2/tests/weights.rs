@@ -4,7 +4,7 @@ use modelexport_graph::aten::{Program, Weight, WeightKind};
 use modelexport_graph::{DType, SourceId, Span, StridedView};
 use serde_json::json;
 
-use super::super::error::{Place, Problem};
+use super::super::error::{Problem, ProgramLocation};
 use super::sample::{Sample, int, read_bytes, tensor_meta};
 use super::zip::zip;
 
@@ -138,7 +138,7 @@ fn sizes_that_overflow() {
 
 #[test]
 fn negative_sizes() {
-    let place = Place::Weight { name: "l.weight".into() };
+    let place = ProgramLocation::Weight { name: "l.weight".into() };
     let problem = problem_of(|meta| meta["sizes"][0] = int(-3));
     assert!(
         matches!(&problem, Problem::NegativeDimension { place: p, what: "the size", value: -3 } if *p == place),

@@ -11,7 +11,7 @@ const SLOTS: usize = 512;
 
 /// Ways to place one node. Of those that reach the same place the best stays, and of equal ones the first.
 #[derive(Debug, Default)]
-pub(super) struct Contest {
+pub(super) struct CandidateCells {
     cells: Vec<Cell>,
     /// How many were added, those that had no chance included.
     entered: usize,
@@ -21,7 +21,7 @@ pub(super) struct Contest {
     round: u32,
 }
 
-impl Contest {
+impl CandidateCells {
     pub(super) fn entered(&self) -> usize {
         self.entered
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn results(cells: &[Cell]) -> Vec<(u32, u32, f32)> {
-        let mut contest = Contest::default();
+        let mut contest = CandidateCells::default();
         let mut row = Vec::new();
         // The same contest serves node after node.
         for _ in 0..2 {

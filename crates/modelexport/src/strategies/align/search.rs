@@ -10,7 +10,7 @@
 //! such graphs the other nodes are aligned first. Then these are aligned between them, while the others stay fixed.
 
 use super::super::lists::Lists;
-use super::contest::Contest;
+use super::contest::CandidateCells;
 use super::foreign::{Foreign, ForeignNode, Operand};
 use super::prepared::Prepared;
 use super::reference::Source;
@@ -155,7 +155,7 @@ pub(crate) struct Search<'a> {
 /// Lists that are made anew for each node, without asking for memory each time.
 #[derive(Default)]
 struct Scratch {
-    contest: Contest,
+    contest: CandidateCells,
     /// The steps that the operands of the node belong to.
     read: Vec<u32>,
     /// Tokens that were tried for the node after one way.

@@ -12,7 +12,7 @@ use modelexport_graph::{Module, ModuleId, ModuleTree};
 
 /// What a name told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ParsedScope {
     pub module: ModuleId,
     /// Every part was understood, and only this module can be meant.
     pub is_whole: bool,
@@ -21,11 +21,11 @@ pub(crate) struct Found {
 /// Modules by what scopes call them.
 pub(crate) struct ScopeNames<'a> {
     tree: &'a ModuleTree,
-    /// See [`all_paths`]. Ids are of this tree, but for those of [`Found`].
+    /// See [`all_paths`]. Ids are of this tree, but for those of [`ParsedScope`].
     paths: &'a ModuleTree,
     /// By [`ModuleId`].
-    places: Vec<Place>,
-    /// In the order of [`Place::start`].
+    places: Vec<SubtreeRange>,
+    /// In the order of [`SubtreeRange::start`].
     by_name: HashMap<&'a str, Vec<ModuleId>>,
     /// Scopes that were understood before: nodes of one module share them.
     known: HashMap<String, Scope>,
@@ -33,7 +33,7 @@ pub(crate) struct ScopeNames<'a> {
 
 /// Where a module is in the tree: those below it have their start between its start and its end.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct SubtreeRange {
     start: u32,
     end: u32,
     depth: u32,
@@ -59,15 +59,15 @@ impl<'a> ScopeNames<'a> {
         ScopeNames { tree, paths, places, by_name, known: HashMap::new() }
     }
 
-    fn place(&self, id: ModuleId) -> Place {
+    fn place(&self, id: ModuleId) -> SubtreeRange {
         self.places.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// The module that a node's name tells; `None` if the name has no scope.
-    pub(crate) fn module(&mut self, node_name: &str) -> Option<Found> {
+    pub(crate) fn module(&mut self, node_name: &str) -> Option<ParsedScope> {
         let (scope, _operation) = node_name.strip_prefix('/')?.rsplit_once('/').unwrap_or_default();
         if scope.is_empty() {
-            return Some(Found { module: ModuleId::ROOT, is_whole: true });
+            return Some(ParsedScope { module: ModuleId::ROOT, is_whole: true });
         }
         if !self.known.contains_key(scope) {
             let understood = self.understand(scope);
@@ -78,7 +78,7 @@ impl<'a> ScopeNames<'a> {
         let common = meant.iter().copied().reduce(|a, b| self.tree.lowest_common_ancestor(a, b))?;
         let is_whole = *is_whole && meant.iter().all(|&module| module == common);
         // A name of slashes that says nothing about this model is no scope.
-        (common != ModuleId::ROOT || is_whole).then_some(Found { module: common, is_whole })
+        (common != ModuleId::ROOT || is_whole).then_some(ParsedScope { module: common, is_whole })
     }
 
     /// The module that is at a path.
@@ -151,7 +151,7 @@ impl<'a> ScopeNames<'a> {
 
     /// Those of `named` that are nearest below `above`; modules that ran come first.
     fn nearest(&self, named: &[ModuleId], above: ModuleId) -> Vec<ModuleId> {
-        let Place { start, end, .. } = self.place(above);
+        let SubtreeRange { start, end, .. } = self.place(above);
         let first = named.partition_point(|&id| self.place(id).start <= start);
         let last = named.partition_point(|&id| self.place(id).start < end);
         let below = named.get(first..last).unwrap_or_default();
@@ -182,13 +182,13 @@ pub(crate) fn all_paths(tree: &ModuleTree) -> Cow<'_, ModuleTree> {
 }
 
 /// All modules, each right before those below it, and their places.
-fn places(tree: &ModuleTree) -> (Vec<ModuleId>, Vec<Place>) {
-    let mut places = vec![Place::default(); tree.len()];
+fn places(tree: &ModuleTree) -> (Vec<ModuleId>, Vec<SubtreeRange>) {
+    let mut places = vec![SubtreeRange::default(); tree.len()];
     let mut order = Vec::with_capacity(tree.len());
     let mut stack = vec![(ModuleId::ROOT, 0)];
     while let Some((id, depth)) = stack.pop() {
         if let Some(place) = places.get_mut(id.0 as usize) {
-            *place = Place { start: order.len() as u32, end: order.len() as u32 + 1, depth };
+            *place = SubtreeRange { start: order.len() as u32, end: order.len() as u32 + 1, depth };
         }
         order.push(id);
         let children = tree.get(id).map(|module| module.children.as_slice()).unwrap_or_default();

@@ -7,12 +7,12 @@ use super::super::evidence::Evidence;
 use super::super::graph::GraphView;
 use super::super::parameters::LEAST_ELEMENTS;
 use super::expected::{Expected, Tensor};
-use super::held::Held;
+use super::held::GraphConstant;
 use super::pieces;
 
 /// How a tensor of the evidence was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum MatchKind {
     Name,
     Content,
     Shape,
@@ -21,9 +21,9 @@ pub(super) enum Found {
 }
 
 #[derive(Debug)]
-pub(super) struct Accounts {
+pub(super) struct TensorMatches {
     /// By tensor of the evidence.
-    pub found: Vec<Option<Found>>,
+    pub found: Vec<Option<MatchKind>>,
     /// By constant of the graph: the tensor that it is, if only one can be meant.
     pub meant: Vec<Option<u32>>,
     /// By constant of the graph: something accounts for it.
@@ -32,15 +32,15 @@ pub(super) struct Accounts {
     pub resized: Vec<(usize, u32)>,
 }
 
-impl Accounts {
+impl TensorMatches {
     pub(super) fn new(
         graph: &GraphView,
         evidence: &Evidence,
         anchors: &Anchors,
         expected: &Expected,
-        held: &[Held],
+        held: &[GraphConstant],
     ) -> Self {
-        let mut accounts = Accounts {
+        let mut accounts = TensorMatches {
             found: vec![None; expected.tensors.len()],
             meant: vec![None; held.len()],
             is_explained: vec![false; held.len()],
@@ -57,7 +57,7 @@ impl Accounts {
         accounts
     }
 
-    fn mark(&mut self, tensor: u32, how: Found) {
+    fn mark(&mut self, tensor: u32, how: MatchKind) {
         if let Some(slot @ None) = self.found.get_mut(tensor as usize) {
             *slot = Some(how);
         }
@@ -70,13 +70,19 @@ impl Accounts {
         }
     }
 
-    fn by_name(&mut self, graph: &GraphView, evidence: &Evidence, expected: &Expected, held: &[Held]) {
+    fn by_name(
+        &mut self,
+        graph: &GraphView,
+        evidence: &Evidence,
+        expected: &Expected,
+        held: &[GraphConstant],
+    ) {
         for (at, one) in held.iter().enumerate() {
             let name = graph.value_name(one.value);
             if let Some(tensor) = expected.find(name, evidence) {
                 match expected.tensors.get(tensor as usize) {
                     Some(known) if known.elements == one.elements => {
-                        self.mark(tensor, Found::Name);
+                        self.mark(tensor, MatchKind::Name);
                         self.explain(at, Some(tensor));
                     }
                     // Exporters number what they make; only a name below a module is that of one tensor.
@@ -92,14 +98,20 @@ impl Accounts {
                 let is_whole =
                     expected.tensors.get(tensor as usize).is_some_and(|known| known.elements == one.elements);
                 if is_whole {
-                    self.mark(tensor, Found::Name);
+                    self.mark(tensor, MatchKind::Name);
                 }
                 self.explain(at, is_whole.then_some(tensor));
             }
         }
     }
 
-    fn by_content(&mut self, anchors: &Anchors, evidence: &Evidence, expected: &Expected, held: &[Held]) {
+    fn by_content(
+        &mut self,
+        anchors: &Anchors,
+        evidence: &Evidence,
+        expected: &Expected,
+        held: &[GraphConstant],
+    ) {
         if evidence.parameters.len() != expected.tensors.len() {
             return;
         }
@@ -108,7 +120,7 @@ impl Accounts {
             for candidate in candidates {
                 let known = expected.tensors.get(candidate.0 as usize);
                 if known.is_some_and(|known| known.elements == one.elements) {
-                    self.mark(candidate.0, Found::Content);
+                    self.mark(candidate.0, MatchKind::Content);
                     self.explain(at, anchors.parameter(one.value).map(|id| id.0));
                 }
             }
@@ -117,10 +129,10 @@ impl Accounts {
 
     /// A tensor whose content was found is found.
     fn share_classes(&mut self, expected: &Expected) {
-        let mut classes: HashMap<u32, Found> = HashMap::new();
+        let mut classes: HashMap<u32, MatchKind> = HashMap::new();
         for (tensor, found) in expected.tensors.iter().zip(&self.found) {
             if found.is_some() {
-                classes.entry(tensor.class).or_insert(Found::Content);
+                classes.entry(tensor.class).or_insert(MatchKind::Content);
             }
         }
         for (tensor, found) in expected.tensors.iter().zip(&mut self.found) {
@@ -129,7 +141,7 @@ impl Accounts {
     }
 
     /// What is left on both sides, by dimensions without their order.
-    fn by_shape(&mut self, expected: &Expected, held: &[Held]) {
+    fn by_shape(&mut self, expected: &Expected, held: &[GraphConstant]) {
         let mut left: HashMap<&[u64], Vec<u32>> = HashMap::new();
         let mut left_by_size: HashMap<u64, Vec<u32>> = HashMap::new();
         let unfound = |wanted: bool| {
@@ -153,16 +165,16 @@ impl Accounts {
             let by_dims = left.get_mut(one.dims.as_slice()).and_then(Vec::pop);
             let tensor = by_dims.or_else(|| left_by_size.get_mut(&one.elements).and_then(Vec::pop));
             if let Some(tensor) = tensor {
-                self.mark(tensor, Found::Shape);
+                self.mark(tensor, MatchKind::Shape);
                 self.explain(at, None);
             }
         }
     }
 
     /// Constants that may be weights and that nothing accounts for, the largest first.
-    fn unexplained(&self, held: &[Held]) -> Vec<usize> {
+    fn unexplained(&self, held: &[GraphConstant]) -> Vec<usize> {
         let is_open = |at: &usize| {
-            let is_weight = |one: &Held| one.is_number() && one.elements >= LEAST_ELEMENTS;
+            let is_weight = |one: &GraphConstant| one.is_number() && one.elements >= LEAST_ELEMENTS;
             self.is_explained.get(*at) == Some(&false) && held.get(*at).is_some_and(is_weight)
         };
         let mut open: Vec<usize> = (0..held.len()).filter(is_open).collect();
@@ -179,7 +191,7 @@ impl Accounts {
     }
 
     /// Tools pack several tensors into one. What can be computed without data needs no tensor.
-    fn by_pieces(&mut self, expected: &Expected, held: &[Held]) {
+    fn by_pieces(&mut self, expected: &Expected, held: &[GraphConstant]) {
         for at in self.unexplained(held) {
             let Some(one) = held.get(at) else { continue };
             if expected.folded.contains(&one.dims) {
@@ -188,31 +200,31 @@ impl Accounts {
             }
             let left = self.unfound(expected);
             if let Some(pieces) = pieces::packed(&left, one) {
-                pieces.into_iter().for_each(|tensor| self.mark(tensor, Found::Piece));
+                pieces.into_iter().for_each(|tensor| self.mark(tensor, MatchKind::Piece));
                 self.explain(at, None);
             }
         }
     }
 
     /// Tools pad the channels of convolutions.
-    fn by_padding(&mut self, expected: &Expected, held: &[Held]) {
+    fn by_padding(&mut self, expected: &Expected, held: &[GraphConstant]) {
         // Those that must be there first.
         for is_firm in [true, false] {
             let (mut left, open) = (self.unfound(expected), self.unexplained(held));
             left.retain(|(_, tensor)| tensor.is_firm == is_firm);
             for (tensor, at) in pieces::padded(&left, held, &open) {
-                self.mark(tensor, Found::Piece);
+                self.mark(tensor, MatchKind::Piece);
                 self.explain(at, None);
             }
         }
     }
 
     /// Tools cut a tensor into equal parts.
-    fn by_parts(&mut self, expected: &Expected, held: &[Held]) {
+    fn by_parts(&mut self, expected: &Expected, held: &[GraphConstant]) {
         let mut open = self.unexplained(held);
         for (number, tensor) in self.unfound(expected) {
             if let Some(parts) = pieces::parts(tensor, held, &open) {
-                self.mark(number, Found::Piece);
+                self.mark(number, MatchKind::Piece);
                 parts.into_iter().for_each(|at| self.explain(at, None));
                 open = self.unexplained(held);
             }
@@ -220,7 +232,7 @@ impl Accounts {
     }
 
     /// A tensor that is read several times may be there as often; of equal ones one may be left that is read as often.
-    fn by_copies(&mut self, expected: &Expected, held: &[Held]) {
+    fn by_copies(&mut self, expected: &Expected, held: &[GraphConstant]) {
         let repeated = expected.tensors.iter().filter(|tensor| tensor.reads > 1);
         let sizes: HashSet<(Option<&[u64]>, u64)> =
             repeated.map(|tensor| (tensor.dims.as_deref(), tensor.elements)).collect();
@@ -240,7 +252,7 @@ impl Accounts {
         for (number, tensor) in self.unfound(expected) {
             if let Some(left @ 1..) = spare.get_mut(&tensor.elements) {
                 *left -= 1;
-                self.mark(number, Found::Content);
+                self.mark(number, MatchKind::Content);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::flow::{Flow, Uses};
 
 /// A constant of the graph that data meets.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct GraphConstant {
     pub value: ValueId,
     pub elements: u64,
     /// See [`sorted_dims`].
@@ -22,7 +22,7 @@ pub(super) struct Held {
     pub readers: usize,
 }
 
-impl Held {
+impl GraphConstant {
     /// A number that may have been trained, or was made from one that was.
     pub(super) fn is_number(&self) -> bool {
         self.dtype.is_some_and(|dtype| dtype.is_float() || dtype.bits().is_some_and(|bits| bits <= 8))
@@ -30,7 +30,7 @@ impl Held {
 }
 
 /// All constants of a graph that may be parameters.
-pub(super) fn held(graph: &GraphView, flow: &Flow) -> Vec<Held> {
+pub(super) fn held(graph: &GraphView, flow: &Flow) -> Vec<GraphConstant> {
     let constants = graph.values().filter_map(|(id, entry)| {
         let tensor = graph.constant(id)?;
         let sizes: Vec<u64> = tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect();
@@ -44,7 +44,7 @@ pub(super) fn held(graph: &GraphView, flow: &Flow) -> Vec<Held> {
         readers.iter().for_each(|(node, slot)| uses.add(graph.operator(*node), *slot));
         let dims = sorted_dims(sizes);
         let (rank, dtype, readers) = (tensor.dims.len(), tensor.dtype, readers.len());
-        Some(Held { value: id, elements, dims, rank, dtype, is_initializer, uses, readers })
+        Some(GraphConstant { value: id, elements, dims, rank, dtype, is_initializer, uses, readers })
     });
     constants.collect()
 }

@@ -19,11 +19,11 @@ use modelexport_io::sidecar::{Fit, FitInterface, FitOperators, FitParameters};
 use super::graph::{GraphView, ValueId};
 use super::parameters::LEAST_ELEMENTS;
 use super::{Attributions, Context, Evidence};
-use accounts::{Accounts, Found, beginning};
+use accounts::{MatchKind, TensorMatches, beginning};
 pub(super) use census::is_product;
 use expected::Expected;
 use flow::Flow;
-use held::{Held, held};
+use held::{GraphConstant, held};
 use modules::Claims;
 
 /// Below this evidence is refused.
@@ -40,7 +40,7 @@ pub(crate) fn measure(context: &Context<'_>, placed: &Attributions) -> Fit {
     let Context { graph, evidence, anchors, .. } = *context;
     let (expected, flow) = (Expected::new(evidence), Flow::new(graph));
     let held = held(graph, &flow);
-    let accounts = Accounts::new(graph, evidence, anchors, &expected, &held);
+    let accounts = TensorMatches::new(graph, evidence, anchors, &expected, &held);
     let comparison = Comparison { graph, evidence, expected: &expected, held: &held, accounts: &accounts };
     let mut told = Contradictions::default();
     let parameters = comparison.parameters(&mut told);
@@ -74,8 +74,8 @@ struct Comparison<'a> {
     graph: &'a GraphView,
     evidence: &'a Evidence,
     expected: &'a Expected,
-    held: &'a [Held],
-    accounts: &'a Accounts,
+    held: &'a [GraphConstant],
+    accounts: &'a TensorMatches,
 }
 
 impl Comparison<'_> {
@@ -111,13 +111,13 @@ impl Comparison<'_> {
         let (mut same_content, mut same_shape) = (0u64, 0u64);
         for (tensor, found) in used {
             parameters.total += 1;
-            same_content += u64::from(tensor.is_firm && *found == Some(Found::Content));
-            same_shape += u64::from(tensor.is_firm && *found == Some(Found::Shape));
+            same_content += u64::from(tensor.is_firm && *found == Some(MatchKind::Content));
+            same_shape += u64::from(tensor.is_firm && *found == Some(MatchKind::Shape));
             match found {
-                Some(Found::Name) => parameters.by_name += 1,
-                Some(Found::Content) => parameters.by_content += 1,
-                Some(Found::Shape) => parameters.by_shape += 1,
-                Some(Found::Piece) => parameters.by_piece += 1,
+                Some(MatchKind::Name) => parameters.by_name += 1,
+                Some(MatchKind::Content) => parameters.by_content += 1,
+                Some(MatchKind::Shape) => parameters.by_shape += 1,
+                Some(MatchKind::Piece) => parameters.by_piece += 1,
                 None if tensor.is_firm && !are_filters_blurred => {
                     parameters.missing += 1;
                     let size = size_text(tensor.dims.as_deref());

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::super::graph::{GraphView, NodeId};
-use super::accounts::Accounts;
+use super::accounts::TensorMatches;
 use super::expected::Expected;
-use super::held::Held;
+use super::held::GraphConstant;
 
 /// Longest list of parameters that is kept of what leads to a node.
 const MAX_BEFORE: usize = 12;
@@ -18,8 +18,8 @@ pub(super) type Turned = (u32, u32);
 pub(super) fn turned(
     graph: &GraphView,
     expected: &Expected,
-    held: &[Held],
-    accounts: &Accounts,
+    held: &[GraphConstant],
+    accounts: &TensorMatches,
 ) -> Vec<Turned> {
     let mut by_value: Vec<Option<u32>> = vec![None; graph.value_count()];
     // A tensor that several nodes read may stand for several of equal content.

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 
 use super::expected::Tensor;
-use super::held::Held;
+use super::held::GraphConstant;
 
 /// Tensors that were not found, with their numbers.
-type Left<'e> = [(u32, &'e Tensor)];
+type UnmatchedTensors<'e> = [(u32, &'e Tensor)];
 
 /// Most tensors that are packed into one.
 const MAX_PACKED: u64 = 8;
 
 /// Tensors that have the elements of `one` together: some that follow each other and have the same rank, or so many of
 /// one size that follow each other, those of one module first.
-pub(super) fn packed(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+pub(super) fn packed(left: &UnmatchedTensors<'_>, one: &GraphConstant) -> Option<Vec<u32>> {
     if one.rank > 3 {
         return None;
     }
-    let of = |left: &Left<'_>| {
+    let of = |left: &UnmatchedTensors<'_>| {
         equal(left, one, true).or_else(|| equal(left, one, false)).or_else(|| following(left, one))
     };
     let is_weight = one.uses.is_weight();
@@ -31,7 +31,7 @@ fn module(tensor: &Tensor) -> &str {
 }
 
 /// The fewest pieces are the likeliest.
-fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
+fn equal(left: &UnmatchedTensors<'_>, one: &GraphConstant, in_one_module: bool) -> Option<Vec<u32>> {
     (2..=MAX_PACKED).filter(|count| one.elements.is_multiple_of(*count)).find_map(|count| {
         let mut groups: HashMap<&str, Vec<u32>> = HashMap::new();
         for (number, tensor) in left.iter().filter(|(_, tensor)| tensor.elements == one.elements / count) {
@@ -45,7 +45,7 @@ fn equal(left: &Left<'_>, one: &Held, in_one_module: bool) -> Option<Vec<u32>> {
     })
 }
 
-fn following(left: &Left<'_>, one: &Held) -> Option<Vec<u32>> {
+fn following(left: &UnmatchedTensors<'_>, one: &GraphConstant) -> Option<Vec<u32>> {
     let rank = |tensor: &Tensor| tensor.dims.as_ref().map(Vec::len);
     left.iter().enumerate().find_map(|(start, (_, first))| {
         let same = left.get(start..)?.iter().filter(|(_, tensor)| rank(tensor) == rank(first));
@@ -68,8 +68,12 @@ const MAX_GROWTH: u64 = 32;
 
 /// Weights of convolutions whose channels were padded to full blocks: pairs of a tensor and a constant, as many as can be
 /// made.
-pub(super) fn padded(left: &Left<'_>, held: &[Held], open: &[usize]) -> Vec<(u32, usize)> {
-    let fits = |tensor: &Tensor, one: &Held| match &tensor.dims {
+pub(super) fn padded(
+    left: &UnmatchedTensors<'_>,
+    held: &[GraphConstant],
+    open: &[usize],
+) -> Vec<(u32, usize)> {
+    let fits = |tensor: &Tensor, one: &GraphConstant| match &tensor.dims {
         Some(dims) => is_padded(dims, &one.dims),
         None => (tensor.elements..=tensor.elements * MAX_GROWTH).contains(&one.elements),
     };
@@ -136,7 +140,7 @@ fn is_padded(before: &[u64], after: &[u64]) -> bool {
 }
 
 /// Constants of one size into which a tensor was cut.
-pub(super) fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Vec<usize>> {
+pub(super) fn parts(tensor: &Tensor, held: &[GraphConstant], open: &[usize]) -> Option<Vec<usize>> {
     let size = |at: &usize| held.get(*at).map_or(0, |one| one.elements);
     open.iter().find_map(|first| {
         let count = tensor.elements.checked_div(size(first))?;
@@ -144,7 +148,7 @@ pub(super) fn parts(tensor: &Tensor, held: &[Held], open: &[usize]) -> Option<Ve
             return None;
         }
         let dims = &held.get(*first)?.dims;
-        let is_part = |one: &Held| one.dims == *dims && one.uses.is_weight();
+        let is_part = |one: &GraphConstant| one.dims == *dims && one.uses.is_weight();
         let same = open.iter().copied().filter(|at| held.get(*at).is_some_and(is_part));
         let found: Vec<usize> = same.take(count as usize).collect();
         (found.len() as u64 == count).then_some(found)

@@ -2,13 +2,17 @@
 
 use std::collections::HashSet;
 
-use super::accounts::{Accounts, Found};
+use super::accounts::{MatchKind, TensorMatches};
 use super::expected::Expected;
 use super::flow::Uses;
-use super::held::Held;
+use super::held::GraphConstant;
 
 /// Parameters that the graph uses in another way than the model, in words.
-pub(super) fn differing(expected: &Expected, held: &[Held], accounts: &Accounts) -> Vec<String> {
+pub(super) fn differing(
+    expected: &Expected,
+    held: &[GraphConstant],
+    accounts: &TensorMatches,
+) -> Vec<String> {
     let mut uses: Vec<Option<Uses>> = vec![None; expected.tensors.len()];
     let mut loose: HashSet<&[u64]> = HashSet::new();
     for (one, meant) in held.iter().zip(&accounts.meant) {
@@ -21,7 +25,7 @@ pub(super) fn differing(expected: &Expected, held: &[Held], accounts: &Accounts)
     }
     let mut reasons = Vec::new();
     for ((tensor, found), here) in expected.tensors.iter().zip(&accounts.found).zip(uses) {
-        let is_known = matches!(found, Some(Found::Name | Found::Content));
+        let is_known = matches!(found, Some(MatchKind::Name | MatchKind::Content));
         let (Some(there), Some(here)) = (tensor.uses.filter(|uses| is_known && uses.is_weight()), here)
         else {
             continue;

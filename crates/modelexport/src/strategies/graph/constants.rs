@@ -14,14 +14,14 @@ pub(crate) struct ConstantId(u32);
 pub(super) struct Constants {
     types: Vec<Option<DType>>,
     dims: Lists<i64>,
-    contents: Vec<Place>,
+    contents: Vec<DataLocation>,
     bytes: Vec<u8>,
     views: Vec<StridedView>,
 }
 
 /// Where the elements of a tensor are kept.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum DataLocation {
     Bytes { end: usize, length: u32 },
     View(u32),
     Elsewhere,
@@ -52,22 +52,24 @@ impl Constants {
         self.contents.push(match &tensor.data {
             TensorData::Raw(bytes) => {
                 self.bytes.extend_from_slice(bytes);
-                Place::Bytes { end: self.bytes.len(), length: bytes.len() as u32 }
+                DataLocation::Bytes { end: self.bytes.len(), length: bytes.len() as u32 }
             }
             TensorData::Stored(view) => {
                 self.views.push(view.clone());
-                Place::View(self.views.len() as u32 - 1)
+                DataLocation::View(self.views.len() as u32 - 1)
             }
-            _ => Place::Elsewhere,
+            _ => DataLocation::Elsewhere,
         });
         id
     }
 
     pub(super) fn get(&self, ConstantId(id): ConstantId) -> Option<Constant<'_>> {
         let content = match *self.contents.get(id as usize)? {
-            Place::Bytes { end, length } => Content::Bytes(self.bytes.get(end - length as usize..end)?),
-            Place::View(view) => Content::Stored(self.views.get(view as usize)?),
-            Place::Elsewhere => Content::Other,
+            DataLocation::Bytes { end, length } => {
+                Content::Bytes(self.bytes.get(end - length as usize..end)?)
+            }
+            DataLocation::View(view) => Content::Stored(self.views.get(view as usize)?),
+            DataLocation::Elsewhere => Content::Other,
         };
         Some(Constant { dtype: *self.types.get(id as usize)?, dims: self.dims.get(id), content })
     }

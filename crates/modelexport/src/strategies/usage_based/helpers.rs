@@ -5,7 +5,7 @@
 
 use modelexport_graph::{Method, ScopeId};
 
-use super::timeline::Made;
+use super::timeline::ValueOrigin;
 use super::{Attribution, Context, Draft};
 use crate::strategies::graph::NodeId;
 
@@ -22,7 +22,7 @@ struct Purpose {
 }
 
 /// Places constants and sizes that lead to placed nodes. `made` tells what nodes make.
-pub(super) fn fill(context: &Context<'_>, made: &[Made], draft: &mut Draft) {
+pub(super) fn fill(context: &Context<'_>, made: &[ValueOrigin], draft: &mut Draft) {
     let purposes = purposes(context, made, draft);
     let calls = context.evidence.calls();
     let mut before: Option<ScopeId> = None;
@@ -49,12 +49,12 @@ pub(super) fn fill(context: &Context<'_>, made: &[Made], draft: &mut Draft) {
 }
 
 /// By node: what a constant or a size is for; `None` for other nodes and where nothing tells.
-fn purposes(context: &Context<'_>, made: &[Made], draft: &Draft) -> Vec<Option<Purpose>> {
+fn purposes(context: &Context<'_>, made: &[ValueOrigin], draft: &Draft) -> Vec<Option<Purpose>> {
     let calls = context.evidence.calls();
     let mut purposes: Vec<Option<Purpose>> = vec![None; context.graph.len()];
     for id in context.graph.main_nodes().rev().map(NodeId) {
         let is_open = draft.get(id.0 as usize).is_some_and(Option::is_none);
-        if !is_open || made.get(id.0 as usize).is_none_or(|made| *made > Made::Size) {
+        if !is_open || made.get(id.0 as usize).is_none_or(|made| *made > ValueOrigin::Size) {
             continue;
         }
         let of_reader = |reader: NodeId| match draft.get(reader.0 as usize).and_then(Option::as_ref) {

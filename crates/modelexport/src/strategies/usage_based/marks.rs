@@ -14,7 +14,7 @@ use crate::strategies::graph::NodeId;
 
 /// A node that stands for an operator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct ReadAnchor {
     /// Index into the computing nodes.
     pub place: usize,
     pub node: NodeId,
@@ -25,28 +25,28 @@ pub(super) struct Mark {
 }
 
 /// What the reads of parameters tell.
-pub(super) struct Marks {
+pub(super) struct ReadAnchors {
     /// In the order of the file and of the operators at once.
-    pub in_order: Vec<Mark>,
+    pub in_order: Vec<ReadAnchor>,
     /// Nodes that are no marks, but that are known to lie in a call.
     pub others: Vec<(NodeId, ScopeId, f32)>,
 }
 
-pub(super) fn marks(context: &Context<'_>, nodes: &[NodeId]) -> Marks {
+pub(super) fn marks(context: &Context<'_>, nodes: &[NodeId]) -> ReadAnchors {
     let mut readers = Readers::new(context);
     let candidates: Vec<Candidates> = nodes.iter().map(|&node| readers.candidates(node)).collect();
     let mark = |place: usize, first_op: usize, op: usize, confidence: f32| {
-        nodes.get(place).map(|&node| Mark { place, node, first_op, op, confidence })
+        nodes.get(place).map(|&node| ReadAnchor { place, node, first_op, op, confidence })
     };
     let sure = candidates.iter().enumerate().filter_map(|(place, found)| match found.ops.as_slice() {
         [op] => mark(place, *op, found.settle(context, *op), ONE_READER),
         _ => None,
     });
-    let sure = longest_in_order(&sure.collect::<Vec<Mark>>());
+    let sure = longest_in_order(&sure.collect::<Vec<ReadAnchor>>());
     let first = earliest(context, nodes, &candidates, &sure);
     let mut last = latest(context, nodes, &candidates, &sure).into_iter().rev().peekable();
     let (mut sure, mut first) = (sure.into_iter().peekable(), first.into_iter().peekable());
-    let mut marks = Marks { in_order: Vec::new(), others: Vec::new() };
+    let mut marks = ReadAnchors { in_order: Vec::new(), others: Vec::new() };
     let calls = context.evidence.calls();
     for (place, (&node, found)) in nodes.iter().zip(&candidates).enumerate() {
         if let Some(mark) = sure.next_if(|mark| mark.place == place) {
@@ -86,7 +86,7 @@ struct Turn {
 
 /// A node whose operator is known, before or behind another.
 #[derive(Clone, Copy, Debug)]
-struct Known<'a> {
+struct AnchoredNode<'a> {
     op: usize,
     operator: &'a str,
 }
@@ -94,9 +94,9 @@ struct Known<'a> {
 /// Whether a node of `operator` may stand for operator number `op` between two others.
 fn fits(
     context: &Context<'_>,
-    before: Option<Known<'_>>,
+    before: Option<AnchoredNode<'_>>,
     (op, operator): (usize, &str),
-    after: Option<Known<'_>>,
+    after: Option<AnchoredNode<'_>>,
 ) -> bool {
     let step = context.evidence.ops.get(op).map(Step::new);
     let both = |earlier: &str, later: &str| step.is_some_and(|step| step.may_become_both(earlier, later));
@@ -109,22 +109,27 @@ fn fits(
 
 /// The first operators that nodes may stand for whose parameters several operators read: each takes the first that is
 /// left to it between the sure ones.
-fn earliest(context: &Context<'_>, nodes: &[NodeId], candidates: &[Candidates], sure: &[Mark]) -> Vec<Turn> {
+fn earliest(
+    context: &Context<'_>,
+    nodes: &[NodeId],
+    candidates: &[Candidates],
+    sure: &[ReadAnchor],
+) -> Vec<Turn> {
     let operator = |node: NodeId| context.graph.operator(node);
     let mut turns = Vec::new();
     let mut sure = sure.iter().peekable();
-    let mut before: Option<Known<'_>> = None;
+    let mut before: Option<AnchoredNode<'_>> = None;
     for (place, (&node, found)) in nodes.iter().zip(candidates).enumerate() {
         let operator_here = operator(node);
         if let Some(mark) = sure.next_if(|mark| mark.place == place) {
-            before = Some(Known { op: mark.op, operator: operator_here });
+            before = Some(AnchoredNode { op: mark.op, operator: operator_here });
             continue;
         }
-        let after = sure.peek().map(|mark| Known { op: mark.first_op, operator: operator(mark.node) });
+        let after = sure.peek().map(|mark| AnchoredNode { op: mark.first_op, operator: operator(mark.node) });
         let start = found.ops.partition_point(|&op| before.is_some_and(|known| op < known.op));
         let mut rest = found.ops.get(start..).unwrap_or_default().iter().copied().take(2);
         if let Some(op) = rest.find(|&op| fits(context, before, (op, operator_here), after)) {
-            before = Some(Known { op, operator: operator_here });
+            before = Some(AnchoredNode { op, operator: operator_here });
             turns.push(Turn { place, op });
         }
     }
@@ -132,22 +137,27 @@ fn earliest(context: &Context<'_>, nodes: &[NodeId], candidates: &[Candidates], 
 }
 
 /// The same from the end, with the last that is left to each.
-fn latest(context: &Context<'_>, nodes: &[NodeId], candidates: &[Candidates], sure: &[Mark]) -> Vec<Turn> {
+fn latest(
+    context: &Context<'_>,
+    nodes: &[NodeId],
+    candidates: &[Candidates],
+    sure: &[ReadAnchor],
+) -> Vec<Turn> {
     let operator = |node: NodeId| context.graph.operator(node);
     let mut turns = Vec::new();
     let mut sure = sure.iter().rev().peekable();
-    let mut after: Option<Known<'_>> = None;
+    let mut after: Option<AnchoredNode<'_>> = None;
     for (place, (&node, found)) in nodes.iter().zip(candidates).enumerate().rev() {
         let operator_here = operator(node);
         if let Some(mark) = sure.next_if(|mark| mark.place == place) {
-            after = Some(Known { op: mark.first_op, operator: operator_here });
+            after = Some(AnchoredNode { op: mark.first_op, operator: operator_here });
             continue;
         }
-        let before = sure.peek().map(|mark| Known { op: mark.op, operator: operator(mark.node) });
+        let before = sure.peek().map(|mark| AnchoredNode { op: mark.op, operator: operator(mark.node) });
         let end = found.ops.partition_point(|&op| after.is_none_or(|known| op <= known.op));
         let mut rest = found.ops.get(..end).unwrap_or_default().iter().rev().copied().take(2);
         if let Some(op) = rest.find(|&op| fits(context, before, (op, operator_here), after)) {
-            after = Some(Known { op, operator: operator_here });
+            after = Some(AnchoredNode { op, operator: operator_here });
             turns.push(Turn { place, op });
         }
     }
@@ -155,7 +165,7 @@ fn latest(context: &Context<'_>, nodes: &[NodeId], candidates: &[Candidates], su
 }
 
 /// The longest run of marks whose operators do not go back.
-fn longest_in_order(marks: &[Mark]) -> Vec<Mark> {
+fn longest_in_order(marks: &[ReadAnchor]) -> Vec<ReadAnchor> {
     // By length: the mark that ends the run of that length with the earliest operator.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(marks.len());
@@ -185,14 +195,14 @@ mod tests {
     #[test]
     fn marks_that_go_back_are_left_out() {
         let ops = [3, 5, 1, 6, 6, 2];
-        let mark = |(place, &op): (usize, &usize)| Mark {
+        let mark = |(place, &op): (usize, &usize)| ReadAnchor {
             place,
             node: NodeId(place as u32),
             first_op: op,
             op,
             confidence: 1.0,
         };
-        let marks: Vec<Mark> = ops.iter().enumerate().map(mark).collect();
+        let marks: Vec<ReadAnchor> = ops.iter().enumerate().map(mark).collect();
         let kept: Vec<usize> = longest_in_order(&marks).iter().map(|mark| mark.op).collect();
         assert_eq!(kept, [3, 5, 6, 6]);
     }

@@ -7,7 +7,7 @@
 
 use modelexport_graph::{Method, ScopeId};
 
-use super::marks::{Mark, marks};
+use super::marks::{ReadAnchor, marks};
 use super::steps::Step;
 use super::{Attribution, Context, Draft, helpers};
 use crate::strategies::align::foreign::is_size_operator;
@@ -30,7 +30,7 @@ pub(super) fn draft(context: &Context<'_>) -> Draft {
     for &(node, call, confidence) in &marks.others {
         set(&mut draft, node, call, Method::Parameter, confidence);
     }
-    let mut before: Option<&Mark> = None;
+    let mut before: Option<&ReadAnchor> = None;
     for after in marks.in_order.iter().map(Some).chain([None]) {
         fill(context, &nodes, before, after, &mut draft);
         before = after;
@@ -51,7 +51,7 @@ pub(super) fn op_call(context: &Context<'_>, op: usize) -> ScopeId {
 
 /// What a node makes: what it reads decides, the last of these first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Made {
+pub(super) enum ValueOrigin {
     Constant,
     /// A number for which PyTorch has no operator.
     Size,
@@ -61,9 +61,9 @@ pub(super) enum Made {
 }
 
 /// Nodes of the main graph that compute something from data, in order, and what each node makes.
-fn computing_nodes(context: &Context<'_>) -> (Vec<NodeId>, Vec<Made>) {
+fn computing_nodes(context: &Context<'_>) -> (Vec<NodeId>, Vec<ValueOrigin>) {
     let graph = context.graph;
-    let mut made = vec![Made::Data; graph.len()];
+    let mut made = vec![ValueOrigin::Data; graph.len()];
     let mut nodes = Vec::new();
     for (id, entry) in graph.nodes() {
         if entry.holder().is_some() || entry.function().is_some() {
@@ -73,23 +73,25 @@ fn computing_nodes(context: &Context<'_>) -> (Vec<NodeId>, Vec<Made>) {
         let reads_parameter =
             graph.inputs(id).any(is_known) && !graph.outputs(id).iter().copied().any(is_known);
         let made_by = |value| match graph.producer(value) {
-            Some(producer) => made.get(producer.0 as usize).copied().unwrap_or(Made::Data),
-            None if graph.constant(value).is_some() => Made::Constant,
-            None => Made::Data,
+            Some(producer) => made.get(producer.0 as usize).copied().unwrap_or(ValueOrigin::Data),
+            None if graph.constant(value).is_some() => ValueOrigin::Constant,
+            None => ValueOrigin::Data,
         };
-        let most = graph.inputs(id).map(made_by).max().unwrap_or(Made::Constant);
+        let most = graph.inputs(id).map(made_by).max().unwrap_or(ValueOrigin::Constant);
         let operator = graph.operator(id);
         let makes = match most {
-            _ if reads_parameter => Made::Data,
-            _ if matches!(operator, "Shape" | "Size") => Made::Size,
-            Made::Size if !is_size_operator(operator) => Made::Data,
-            Made::Constant if operator != "Constant" && !is_size_operator(operator) => Made::Foldable,
+            _ if reads_parameter => ValueOrigin::Data,
+            _ if matches!(operator, "Shape" | "Size") => ValueOrigin::Size,
+            ValueOrigin::Size if !is_size_operator(operator) => ValueOrigin::Data,
+            ValueOrigin::Constant if operator != "Constant" && !is_size_operator(operator) => {
+                ValueOrigin::Foldable
+            }
             most => most,
         };
         if let Some(place) = made.get_mut(id.0 as usize) {
             *place = makes;
         }
-        if makes == Made::Data {
+        if makes == ValueOrigin::Data {
             nodes.push(id);
         }
     }
@@ -100,8 +102,8 @@ fn computing_nodes(context: &Context<'_>) -> (Vec<NodeId>, Vec<Made>) {
 fn fill(
     context: &Context<'_>,
     nodes: &[NodeId],
-    before: Option<&Mark>,
-    after: Option<&Mark>,
+    before: Option<&ReadAnchor>,
+    after: Option<&ReadAnchor>,
     draft: &mut Draft,
 ) {
     let first_node = before.map_or(0, |mark| mark.place + 1);
@@ -130,11 +132,11 @@ struct Stretch<'a> {
 }
 
 impl<'a> Stretch<'a> {
-    fn new(context: &Context<'a>, before: Option<&Mark>, after: Option<&Mark>) -> Self {
+    fn new(context: &Context<'a>, before: Option<&ReadAnchor>, after: Option<&ReadAnchor>) -> Self {
         let ops = &context.evidence.ops;
         let first_op = before.map_or(0, |mark| mark.op + 1);
         let last_op = after.map_or(ops.len(), |mark| mark.first_op).max(first_op);
-        let end = |mark: Option<&Mark>, op: Option<usize>| {
+        let end = |mark: Option<&ReadAnchor>, op: Option<usize>| {
             op.and_then(|op| ops.get(op))
                 .zip(mark)
                 .map(|(op, mark)| (Step::new(op), context.graph.operator(mark.node)))
