@@ -28,8 +28,8 @@ fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     let product = Product::of(search, y).filter(|product| product.is_times(0.5))?;
     let [a, b] = *product.factors.as_slice() else { return None };
     let (x, by_tanh) = search
-        .attempt(|search| Some((a, gate(search, b, a)?)))
-        .or_else(|| search.attempt(|search| Some((b, gate(search, a, b)?))))?;
+        .attempt(|search| Some((a.given, gate(search, b.value, a.value)?)))
+        .or_else(|| search.attempt(|search| Some((b.given, gate(search, a.value, b.value)?))))?;
     let attributes = if by_tanh { attrs![approximate = "tanh"] } else { vec![] };
     Some(Box::new(move |builder: &mut Builder| {
         let x = builder.cast(x, dtype);
@@ -53,7 +53,7 @@ fn gate(search: &mut Search<'_>, value: ValueId, x: ValueId) -> Option<bool> {
     let argument = Product::of(search, input(curve, 0)?)?;
     let scale = (2.0 / std::f64::consts::PI).sqrt();
     let [first, ..] = *argument.factors.as_slice() else { return None };
-    let last = argument.factors.iter().copied().find(|&factor| factor != x).unwrap_or(first);
+    let last = argument.factors.iter().find(|factor| factor.value != x).unwrap_or(&first).value;
     let is_inside = argument.factors.len() == 1;
     let argument = argument.without(last, 1)?;
     let argument = if is_inside { argument } else { argument.without(x, 1)? };

@@ -120,6 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn by_the_variance_before_the_difference() {
+        let y = |p: &mut Spelled, x, parameters| {
+            let (mean, variance) = (p.mean(x, -1), p.variance(x, 0));
+            let centered = p.binary("sub", x, mean);
+            let sum = p.number("add", variance, 1e-5);
+            let root = p.unary("sqrt", sum);
+            let normal = p.binary("div", centered, root);
+            affine(p, normal, parameters)
+        };
+        assert_eq!(nodes(20, y), FUSED);
+    }
+
+    #[test]
     fn without_a_bias_or_a_weight() {
         let y = |p: &mut Spelled, x, [weight, _]: [ValueId; 2]| {
             let normal = normal(p, x, inverse);

@@ -100,7 +100,7 @@ fn sum_of_squares(search: &mut Search<'_>, mean: ValueId) -> Option<(ValueId, Ve
     let sum = search.before_casts(input(quotient, 0)?);
     let sum = search.node(sum, "ReduceSumSquare")?;
     let (squared, axes) = (input(sum, 0)?, search.reduced_axes(sum)?);
-    let sizes = search.shape(squared)?;
+    let sizes = search.centered_shape(squared)?;
     let count = static_numel(sizes.get(sizes.len().checked_sub(axes.len())?..)?)?;
     (search.number(input(quotient, 1)?)? == count as f64).then_some((squared, axes))
 }
@@ -154,8 +154,8 @@ impl Computation {
     ) -> Option<Computation> {
         let original = search.before_casts(normal.x);
         let result = search.dtype(y)?;
-        let is_plain = search.dtype(original)? == result && result != DType::BF16;
-        let x = if is_plain { original } else { normal.x };
+        let has_type = |value| search.dtype(value) == Some(result) && result != DType::BF16;
+        let x = if !has_type(normal.x) && has_type(original) { original } else { normal.x };
         let dtype = search.dtype(x).filter(|&dtype| dtype != DType::BF16)?;
         let ones = match parameters.weight {
             Some(_) => None,

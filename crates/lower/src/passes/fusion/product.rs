@@ -9,11 +9,19 @@ const MOST_VALUES: usize = 24;
 /// A number times some values.
 pub struct Product {
     pub number: f64,
-    pub factors: Vec<ValueId>,
+    pub factors: Vec<Factor>,
     /// How exactly the number is known: constants are rounded to their type.
     tolerance: f64,
     /// How many values were met.
     met: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Factor {
+    /// Before all casts.
+    pub value: ValueId,
+    /// As it is multiplied.
+    pub given: ValueId,
 }
 
 impl Product {
@@ -53,9 +61,10 @@ impl Product {
             (Some(node), Some(number)) if is(node, "Pow") && [2.0, 3.0].contains(&number) => {
                 search.node(inner, "Pow")?;
                 let base = search.before_casts(input(node, 0)?);
-                self.factors.extend(std::iter::repeat_n(base, number as usize));
+                let factor = Factor { value: base, given: input(node, 0)? };
+                self.factors.extend(std::iter::repeat_n(factor, number as usize));
             }
-            _ => self.factors.push(inner),
+            _ => self.factors.push(Factor { value: inner, given: value }),
         }
         Some(())
     }
@@ -63,7 +72,7 @@ impl Product {
     /// Takes the factors `value`, as many as `count`, out of the product.
     pub fn without(mut self, value: ValueId, count: usize) -> Option<Product> {
         for _ in 0..count {
-            let at = self.factors.iter().position(|&factor| factor == value)?;
+            let at = self.factors.iter().position(|factor| factor.value == value)?;
             self.factors.swap_remove(at);
         }
         Some(self)

@@ -20,7 +20,7 @@ pub struct Pattern {
 }
 
 /// Emits the new nodes and returns what stands for each old value now: for the outputs of the last node, and for what
-/// the search exposed. The origin is set.
+/// the search exposed. Their origin is set afterwards, when it is known which of the old nodes they replace.
 pub type Write = Box<dyn FnOnce(&mut Builder) -> Vec<(ValueId, ValueId)>>;
 
 /// True if a pattern was found. From the end on, so that a pattern is found before the smaller ones inside it; of
@@ -39,6 +39,9 @@ pub fn run(ir: &mut Ir, scopes: &Scopes, opset: i64, patterns: &[Pattern]) -> bo
     ir.graph = graph;
     changed
 }
+
+/// The confidence of an origin that is set later.
+const UNKNOWN: f32 = -1.0;
 
 struct Rewriter<'a> {
     patterns: Vec<&'a Pattern>,
@@ -74,17 +77,24 @@ impl Rewriter<'_> {
             if fates.is_empty() {
                 fates.resize_with(graph.nodes.len(), || Fate::Stays);
             }
-            let all = || parts.iter().filter_map(|&part| graph.nodes.get(part));
-            let nodes = self.written(write, all(), builder);
+            let mut nodes = self.written(write, builder);
             // From the last one on, so that what is left is known when it is decided about what it reads.
             parts.sort_unstable_by_key(|&part| std::cmp::Reverse(part));
-            for &part in &parts {
-                let Some((node, fate)) = graph.nodes.get(part).zip(fates.get_mut(part)) else { continue };
-                if part != at && node.outputs.iter().any(|output| self.needed.contains(output)) {
+            parts.retain(|&part| {
+                let Some((node, fate)) = graph.nodes.get(part).zip(fates.get_mut(part)) else { return false };
+                let stays = part != at && node.outputs.iter().any(|output| self.needed.contains(output));
+                if stays {
                     self.needed.extend(node.inputs.iter().flatten());
                 } else {
                     *fate = Fate::Goes;
                 }
+                !stays
+            });
+            let gone = parts.iter().filter_map(|&part| graph.nodes.get(part));
+            let (origin, shared_by) = origin(gone, self.scopes);
+            for node in nodes.iter_mut().filter(|node| node.origin.confidence == UNKNOWN) {
+                node.origin = origin.clone();
+                node.shared_by.clone_from(&shared_by);
             }
             if let Some(fate) = fates.get_mut(at) {
                 *fate = Fate::Becomes(nodes);
@@ -115,15 +125,10 @@ impl Rewriter<'_> {
         })
     }
 
-    /// The new nodes, which make the values that the old ones made.
-    fn written<'n>(
-        &mut self,
-        write: Write,
-        parts: impl Iterator<Item = &'n Node>,
-        builder: &mut Builder,
-    ) -> Vec<Node> {
-        let (origin, shared_by) = origin(parts, self.scopes);
-        builder.origin = origin;
+    /// The new nodes, which make the values that the old ones made. They have no origin yet, but for those that repeat
+    /// an old one.
+    fn written(&mut self, write: Write, builder: &mut Builder) -> Vec<Node> {
+        builder.origin = Origin { confidence: UNKNOWN, ..Origin::direct(Scopes::ROOT, None) };
         builder.open();
         let mut given = write(builder);
         for (old, new) in &mut given {
@@ -136,9 +141,6 @@ impl Rewriter<'_> {
         }
         let mut nodes = builder.close(Vec::new(), Vec::new()).nodes;
         for node in &mut nodes {
-            if node.shared_by.is_empty() && node.origin == builder.origin {
-                node.shared_by.clone_from(&shared_by);
-            }
             for (old, new) in &given {
                 let slots = node.inputs.iter_mut().flatten().chain(&mut node.outputs);
                 slots.filter(|slot| *slot == new).for_each(|slot| *slot = *old);
@@ -184,9 +186,9 @@ fn origin<'n>(parts: impl Iterator<Item = &'n Node>, scopes: &Scopes) -> (Origin
 #[cfg(test)]
 mod tests {
     use modelexport_graph::aten::{Arg, Program};
-    use modelexport_graph::{ScopeId, Scopes};
+    use modelexport_graph::{DType, Dim, ScopeId, Scopes};
 
-    use crate::test_program::{TestProgram, tensor};
+    use crate::test_program::{TestProgram, contiguous, tensor};
     use crate::{Options, lower};
 
     /// `x * sigmoid(x)`; the second node runs in the module `gate`, the third where `product_in_gate` says.
@@ -228,6 +230,26 @@ mod tests {
         assert_eq!((&*swish.op_type, origin.scope), ("Swish", Scopes::ROOT));
         assert_eq!(origin.fused, [root, gate]);
         assert!(origin.source.is_none());
+    }
+
+    /// What makes `x` stays, and so does its origin: the first of two casts, which another module reads through.
+    #[test]
+    fn a_cast_that_is_still_read_has_no_say_in_the_origin() {
+        let bf16 =
+            |sizes: &[i64]| contiguous(DType::BF16, sizes.iter().map(|&size| Dim::Static(size)).collect());
+        let mut program = TestProgram::new();
+        let x = program.input("x", bf16(&[2]));
+        let y = program.node("aten.exp.default", &[("self", Arg::Tensor(x))], bf16(&[2]));
+        let product = program.node("aten.silu.default", &[("self", Arg::Tensor(y))], bf16(&[2]));
+        let mut program = program.outputs(&[product]);
+        let modules = ["before", "activation"].map(|name| program.modules.insert(name));
+        let scopes = modules.map(|module| program.scopes.child(Scopes::ROOT, module, 0));
+        for (node, scope) in program.graph.nodes.iter_mut().zip(scopes) {
+            node.scope = Some(scope);
+        }
+        let (model, _) = lower(program, &Options { opset: 24, ..Options::default() }, &|_| None).unwrap();
+        let swish = model.graph.nodes.iter().find(|node| &*node.op_type == "Swish").unwrap();
+        assert_eq!(swish.origin.as_ref().unwrap().scope, scopes[1]);
     }
 
     #[test]

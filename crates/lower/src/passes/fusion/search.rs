@@ -174,6 +174,15 @@ impl<'a> Search<'a> {
         self.ir.shape(value)
     }
 
+    /// The shape of `value`. If it is not known and `value` is a difference: that of what is subtracted from, which is
+    /// the same if a mean of it is subtracted.
+    pub fn centered_shape(&self, value: ValueId) -> Option<&'a [Dim]> {
+        self.shape(value).or_else(|| {
+            let difference = self.maker(value).filter(|node| is(node, "Sub"))?;
+            self.shape(input(difference, 0)?)
+        })
+    }
+
     /// The axes of a `Reduce…` node that keeps them, counted from behind, in order.
     pub fn reduced_axes(&self, node: &Node) -> Option<Vec<i64>> {
         if matches!(node.attribute("keepdims"), Some(Attr::Int(0))) {
@@ -184,7 +193,7 @@ impl<'a> Search<'a> {
             (None, Some(Attr::Ints(axes))) => axes.clone(),
             _ => return None,
         };
-        let rank = self.shape(input(node, 0)?)?.len() as i64;
+        let rank = self.centered_shape(input(node, 0)?)?.len() as i64;
         let mut axes: Vec<i64> = axes.iter().map(|&axis| if axis < 0 { axis } else { axis - rank }).collect();
         axes.sort_unstable();
         Some(axes)

@@ -91,7 +91,7 @@ fn sum_of_turns(search: &mut Search<'_>, y: ValueId) -> Option<Turned> {
         search.either(turned, |search, turned, sin| {
             let (base, pairs) = quarter_turn(search, turned)?;
             search.either(straight, |search, x, cos| {
-                let is_same = search.before_casts(x) == base;
+                let is_same = search.before_casts(x) == search.before_casts(base);
                 let mut doubled = |value| Angles::doubled(search, value, pairs);
                 let (cos, sin) = (doubled(cos)?, doubled(sin)?);
                 is_same.then_some(Turned { x, cos, sin, pairs })
@@ -126,7 +126,7 @@ fn both_parts(search: &mut Search<'_>, first: ValueId, second: ValueId, pairs: P
         && first.of == second.of
         && (first.start, first.end, first.step) == one
         && (second.start, second.end, second.step) == other;
-    is_all.then(|| search.before_casts(first.of))
+    is_all.then_some(first.of)
 }
 
 /// The two products that `node` reads.
