@@ -7,8 +7,8 @@
 //!
 //! `repeated` is `Reshape(Expand(Unsqueeze(k, 2)))`, or an `Expand` of one head. The second form gives the concatenated
 //! keys and values, too, which may be read after it. Casts between float types may stand between any two nodes of the
-//! first. Conditions: keys and values are repeated alike, and a causal node
-//! has no past, because `is_causal` counts columns from the end of the past.
+//! first. Conditions: keys and values are repeated alike, and a causal node has no past, because `is_causal` counts columns
+//! from the end of the past.
 
 use modelexport_graph::Dim;
 

@@ -48,12 +48,13 @@ fn find(search: &mut Search<'_>, root: &Node) -> Option<Write> {
     let dtype = search.dtype(y)?;
     let scores = masked(search, last, &sizes, dtype)?;
     let is_same = |value: ValueId| search.dtype(value) == Some(dtype);
-    let fits = is_same(scores.query) && is_same(scores.key.from) && is_same(value) && scores.scale > 0.0;
+    let fits = is_same(scores.query) && is_same(value) && scores.scale > 0.0;
     if !fits || !matches!(dtype, DType::F32 | DType::F16) || !have_sizes(search, &scores, value, y, &sizes) {
         return None;
     }
     Some(Box::new(move |builder: &mut Builder| {
         let key = builder.transpose(scores.key.from, &scores.key.axes);
+        let key = builder.cast(key, dtype);
         let mask = scores.mask.map(|mask| mask.emit(builder, &sizes));
         let mut attributes = attrs![scale = scores.scale];
         if let Some(softcap) = scores.softcap {
@@ -77,8 +78,10 @@ fn have_sizes(search: &Search<'_>, scores: &Scores, value: ValueId, y: ValueId, 
         let [Some(a), Some(b), Some(c), Some(size)] = sizes else { return None };
         (a == batch && b == heads && c == columns).then_some(size)
     };
+    // What is computed in another type than the program's has no shape of its own.
+    let fits_result = |size| search.shape(y).is_none() || with(y, rows) == Some(size);
     with(scores.query, rows).is_some_and(|size| Some(size) == key())
-        && with(value, columns).is_some_and(|size| Some(size) == with(y, rows))
+        && with(value, columns).is_some_and(fits_result)
 }
 
 fn masked(search: &mut Search<'_>, value: ValueId, sizes: &Sizes, dtype: DType) -> Option<Scores> {
@@ -127,6 +130,7 @@ fn capped(search: &mut Search<'_>, value: ValueId) -> Option<Scores> {
     let product = search.node(product, "MatMul")?;
     let (query, query_scale) = unscaled(search, input(product, 0)?);
     let (key, outer_scale) = unscaled(search, input(product, 1)?);
+    let key = search.before_casts(key);
     let axes = search.node_that_may_stay(key, "Transpose").and_then(|node| Some((node, permutation(node)?)));
     let (from, mut axes) = match axes {
         Some((node, axes)) => (input(node, 0)?, <[i64; 4]>::try_from(axes.to_vec()).ok()?),
