@@ -63,8 +63,9 @@ def _given(program: ExportedProgram) -> list[_Given]:
 
 
 def _storage(tensor: object) -> torch.UntypedStorage | None:
-    has_storage = isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided
-    return tensor.untyped_storage() if has_storage else None
+    if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:
+        return tensor.untyped_storage()
+    return None
 
 
 def _changes(program: ExportedProgram) -> dict[int, str]:

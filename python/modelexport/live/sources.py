@@ -48,7 +48,9 @@ def from_factory(source: str) -> LiveModel:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
-        raise ValueError(f"{source}: module {error.name!r} cannot be imported by this Python ({sys.executable})") from error
+        raise ValueError(
+            f"{source}: module {error.name!r} cannot be imported by this Python ({sys.executable})"
+        ) from error
     try:
         found = reduce(getattr, path.split("."), module)
     except AttributeError as error:
@@ -60,7 +62,9 @@ def from_factory(source: str) -> LiveModel:
         found = found()
     model, inputs = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
     if not isinstance(model, torch.nn.Module):
-        raise ValueError(f"{source}: returned a {type(model).__name__}; expected an nn.Module, or an nn.Module and its inputs")
+        raise ValueError(
+            f"{source}: returned a {type(model).__name__}; expected an nn.Module, or an nn.Module and its inputs"
+        )
     return LiveModel(model, inputs)
 
 
