@@ -125,7 +125,7 @@ def test_evidence_that_does_not_fit_is_told(exported):
     path, metadata = exported
     with pytest.raises(ValueError, match="the strategy fx_graph needs"):
         modelexport.SemanticMapper(path, metadata, strategy="fx_graph").map_all_nodes()
-    with pytest.raises(ValueError, match="strategy: expected one of htp"):
+    with pytest.raises(ValueError, match="strategy: expected one of fx_graph"):
         modelexport.SemanticMapper(path, metadata, strategy="guess")
     with pytest.raises(FileNotFoundError, match=r"none.pt2"):
         modelexport.SemanticMapper(path, path.with_name("none.pt2"), strategy="fx_graph").map_all_nodes()
