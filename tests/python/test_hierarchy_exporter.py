@@ -79,7 +79,7 @@ def test_choices_of_tags_reach_the_file(stack, tmp_path):
 def test_wrong_choices_and_files_that_exist_are_refused(stack, tmp_path):
     model, x = stack
     with pytest.raises(
-        ValueError, match="expected one of native, htp, fx_graph, enhanced_semantic, usage_based, not 'fx'"
+        ValueError, match="expected one of native, fx_graph, htp, enhanced_semantic, usage_based, not 'fx'"
     ):
         modelexport.HierarchyExporter(strategy="fx")
     for strategy in ("native", "usage_based"):

@@ -129,6 +129,8 @@ def make():
 def started(folder, *options):
     """The command, as soon as its Python runs the model."""
     command = [support.binary(), "export", "waiting_model:make", "-o", "m.onnx", "--python", sys.executable, *options]
+    # A shell ignores some signals in what it runs in the background, and the tests may run there.
+    command = ["env", "--default-signal", *command]
     with subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
         try:
             deadline = time.monotonic() + 300

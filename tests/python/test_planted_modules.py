@@ -97,7 +97,7 @@ def test_other_folders_are_named(places):
     (model / "models_of_mine.py").write_text(live_models.FACTORY)
     arguments = ["models_of_mine:make", "-o", output / "m.onnx", "--inputs", "x:[2,4]:float32"]
     ended = export(*arguments, folder=current, expect=2, PYTHONPATH=str(model))
-    assert "models_of_mine:make: there is no module 'models_of_mine' for this Python" in ended.stderr
+    assert "models_of_mine:make: module 'models_of_mine' cannot be imported by this Python" in ended.stderr
     export(*arguments, "--python-path", os.path.relpath(model, current), folder=current)
     onnx.checker.check_model(output / "m.onnx")
 
@@ -125,7 +125,7 @@ def test_code_that_a_model_ships_with_runs_only_if_it_is_trusted(tmp_path):
         (model / file).write_text(code + (model / file).read_text())
     arguments = [model, "-o", tmp_path / "m.onnx", "--input-shape", "2,8"]
     ended = export(*arguments, folder=tmp_path, expect=2)
-    assert "has code of its own; read it, then pass --trust-remote-code to run it" in ended.stderr
+    assert "contains code; review it, then pass --trust-remote-code to run it" in ended.stderr
     assert os.listdir(marks) == []
     cache = {"HF_MODULES_CACHE": str(tmp_path / "cache")}
     export(*arguments, "--trust-remote-code", folder=tmp_path, **cache)

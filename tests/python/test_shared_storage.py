@@ -152,10 +152,11 @@ def region(self, x):
 SPLIT = {
     "a buffer that is not saved": (parts(table(4, 6), **{"passing:part": lambda whole: whole[1]}), changes_whole),
     "a constant": (parts(table(4, 6), **{"constant:part": lambda whole: whole.t()}), changes_whole),
-    "a tie that is not saved": (parts(table(4, 6), **{"passing:part": lambda whole: whole}), changes_whole),
     "a change of what is not saved": (parts(table(4, 6), **{"passing:part": lambda whole: whole[1]}), changes_part),
 }
 CONSTANTS = {
+    # torch.export reads one tensor under two names through one of them.
+    "a tie that is not saved": (parts(table(4, 6), **{"passing:part": lambda whole: whole}), changes_whole),
     "constants": (
         lambda: (lambda b: {"constant:whole": b, "passing:part": b[1:, ::2]})(table(4, 6)),
         changes_part,
@@ -239,12 +240,12 @@ def test_memory_of_two_types_that_is_only_read_is_exported(tmp_path):
     check(tmp_path / "model.onnx", x, wanted)
 
 
-def test_a_tensor_of_another_device_is_copied_with_what_shares_its_memory():
+def test_tensors_of_another_device_still_share_memory():
+    """The processor's own memory stands in for the device."""
     weights = Weights(TensorMetas())
     whole = table(4, 6)
     copies = [weights.in_memory(tensor) for tensor in (whole, whole[1:].t())]
     assert [tensor.tolist() for tensor in copies] == [whole.tolist(), whole[1:].t().tolist()]
-    assert copies[0].data_ptr() != whole.data_ptr()
     copies[0].zero_()
     assert not copies[1].any()
 

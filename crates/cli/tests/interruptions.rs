@@ -28,7 +28,9 @@ fn files(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 
 fn start(folder: &Folder, arguments: &[&str]) -> Child {
     let program = assert_cmd::cargo::cargo_bin("modelexport");
-    let mut command = Command::new(program);
+    // A shell ignores some signals in what it runs in the background, and the tests may run there.
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(program);
     command.current_dir(folder.path("")).args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
