@@ -160,7 +160,7 @@ CONSTANTS = {
     "constants": (
         lambda: (lambda b: {"constant:whole": b, "passing:part": b[1:, ::2]})(table(4, 6)),
         changes_part,
-    )
+    ),
 }
 X = torch.tensor([1.0, -2.0, 3.0, 0.5, 0.25, 4.0])
 
