@@ -63,7 +63,8 @@ fn check(input: &[u8]) -> Verdict {
         }
         Err(error) => {
             let message = error.to_string();
-            assert!(message.starts_with("selector "), "{message}");
+            let named = format!("{}: selector ", file.path.display());
+            assert!(message.starts_with(&named), "{message}");
             Verdict::Refused
         }
     }
