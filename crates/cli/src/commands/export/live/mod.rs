@@ -74,7 +74,7 @@ pub fn run(
     });
     progress.finish();
     match answer? {
-        Answer::Summary(summary) => tell(&summary, arguments, session),
+        Answer::Summary(summary) => print_summary(&summary, arguments, session),
         Answer::Unsupported { message, opset, operators } => match arguments.format {
             Format::Json => {
                 // Torch was asked already.
@@ -165,7 +165,7 @@ fn refused(arguments: &super::Arguments) -> Option<(&'static str, &'static str)>
     given.into_iter().find(|(is_given, ..)| *is_given).map(|(_, option, reason)| (option, reason))
 }
 
-fn tell(
+fn print_summary(
     summary: &serde_json::Value,
     arguments: &super::Arguments,
     session: &mut Session,
@@ -176,20 +176,20 @@ fn tell(
         }
         _ if session.is_quiet() => {}
         _ => {
-            let told = LiveSummary::deserialize(summary)
+            let parsed = LiveSummary::deserialize(summary)
                 .map_err(|error| Failure::new(format!("Python's summary: {error}"), ErrorKind::BadInput))?;
-            let told = Shown {
-                files: &told.files,
-                opset: told.opset,
-                strategy: told.strategy.as_deref(),
-                statistics: &told.statistics,
-                weights: told.weights.as_ref(),
-                constant_outputs: &told.constant_outputs,
-                diagnosis: &told.diagnosis,
-                seconds: told.seconds.total,
+            let shown = Shown {
+                files: &parsed.files,
+                opset: parsed.opset,
+                strategy: parsed.strategy.as_deref(),
+                statistics: &parsed.statistics,
+                weights: parsed.weights.as_ref(),
+                constant_outputs: &parsed.constant_outputs,
+                diagnosis: &parsed.diagnosis,
+                seconds: parsed.seconds.total,
             };
             let style = session.out_style();
-            summary::write_text(&told, session.out(), style)?;
+            summary::write_text(&shown, session.out(), style)?;
         }
     }
     Ok(ExitStatus::Success)
